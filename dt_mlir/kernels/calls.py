@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
 import torch
 
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import ELEMENT_TYPES, integer_range, is_float
 from dt_mlir.language.places import refusal
 from dt_mlir.language.program import Program
 
 LARGEST_SIZE = 2**63 - 1
+
+
+def parameter_names(names: Iterable[str]) -> dict[str, str]:
+    """Returns the parameters of a function for names, of which Python keeps some to itself.
+
+    `lambda` is called `lambda_`.
+    """
+    known = [*names]
+    found: dict[str, str] = {}
+    for name in known:
+        parameter = name
+        while keyword.iskeyword(parameter) or parameter != name and parameter in known:
+            parameter += "_"
+        found[name] = parameter
+    return found
 
 
 class Calls:
@@ -25,7 +44,8 @@ class Calls:
         program: the program.
 
     Raises:
-        CompileError: if an input has the name of a parameter of every kernel.
+        CompileError: if an input, or a label whose size callers give, has the name of a parameter
+            of every kernel.
     """
 
     def __init__(self, function: str, program: Program) -> None:
@@ -36,11 +56,18 @@ class Calls:
         self.names = [*self.tensors, *self.numbers]
         if "out" in self.names:
             raise refusal("'out' is a parameter of every kernel", "call the input something else")
+        labels: list[str] = []
+        with suppress(CompileError):
+            # Mistakes of the program show when it is compiled.
+            labels = Interface.of(program.module()).free_labels()
+        if "out" in labels:
+            raise refusal("'out' is a parameter of every kernel", "call the label something else")
 
     def signature(self) -> inspect.Signature:
         """Returns the signature that `help` and editors show."""
         kinds = inspect.Parameter
-        given = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in self.names]
+        names = parameter_names(self.names)
+        given = [kinds(names[name], kinds.POSITIONAL_OR_KEYWORD) for name in self.names]
         sizes = "sizes"
         while sizes in self.names:
             sizes += "_"
@@ -58,6 +85,9 @@ class Calls:
             TypeError: if there are too many, too few, or one twice.
         """
         found = list(inputs)
+        for name, parameter in parameter_names(self.names).items():
+            if parameter in options:
+                options[name] = options.pop(parameter)
         if len(found) > len(self.names):
             takes = ", ".join(self.names) or "none"
             raise TypeError(
@@ -127,7 +157,9 @@ class Calls:
             RuntimeError: if a gradient is wanted of what is written to `out`.
         """
         found: dict[str, Any] = {}
-        for name, value in given.items():
+        names = {parameter: label for label, parameter in parameter_names(labels).items()}
+        for parameter, value in given.items():
+            name = names.get(parameter, parameter)
             if name == "out":
                 self._check_out(value)
                 found[name] = value

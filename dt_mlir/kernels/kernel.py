@@ -36,7 +36,7 @@ from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, placed_passes
 from dt_mlir.runtime import cache, launch
-from dt_mlir.runtime.execute import prepare_library, wrapper_name
+from dt_mlir.runtime.execute import prepare_library, size_parameters, wrapper_name
 from dt_mlir.scheduling.space import Space
 from dt_mlir.verifier import verify_module
 
@@ -207,14 +207,14 @@ class Kernel:
                     f"{self.name}: 'out' cannot be given where PyTorch watches the call, or where "
                     "tensors have no elements"
                 )
-            return self.operator(*inputs, **options)
+            return self._made_operator().called(inputs, options)
         if self._is_differentiated(inputs):
             self._refuse_missing_backward(inputs)
             if outs:
                 raise RuntimeError(
                     f"{self.name}: there is no gradient of what is written to 'out'"
                 )
-            return self.operator(*inputs, **options)
+            return self._made_operator().called(inputs, options)
         return self._call(*inputs, **options)
 
     def _compiled(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -226,7 +226,7 @@ class Kernel:
         inputs = self._calls.converted(inputs)
         if self._is_differentiated(inputs):
             self._refuse_missing_backward(inputs)
-        return self.operator(*inputs, **options)
+        return self._made_operator().called(inputs, options)
 
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
         """Computes the outputs for plain tensors, without gradients."""
@@ -348,10 +348,9 @@ class Kernel:
             source = path.read_text(encoding="utf-8")
             prepare_library(source)
             wrapper = getattr(cache.load(path, source), wrapper_name(source))
-            code = wrapper.__code__
-            keywords = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
             self._types, self._sizes = types, sizes
-            self._wrappers[key] = wrapper, dict(zip(self._made_operator().labels, keywords))
+            labels = self._made_operator().labels
+            self._wrappers[key] = wrapper, dict(zip(labels, size_parameters(wrapper)))
             return self._wrappers[key]
 
     def _plugins(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +13,7 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_bool
 from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.kernels.calls import parameter_names
 from dt_mlir.kernels.shapes import check_types, in_order, sizes_of
 from dt_mlir.language.names import type_of_torch
 from dt_mlir.language.program import Program
@@ -53,12 +54,16 @@ class Operator:
         self.labels = self.interface.free_labels()
         self.has_backward = False
         self._results: dict[tuple[Any, ...], list[_Result]] = {}
+        names = parameter_names([*self.inputs, *self.labels])
         parameters = [
-            f"{'Tensor' if item.axes is not None else _scalar(item.element)} {item.name}"
+            f"{'Tensor' if item.axes is not None else _scalar(item.element)} {names[item.name]}"
             for item in order
         ]
         if self.labels:
-            parameters += ["*", *(f"SymInt {label}" for label in self.labels)]
+            parameters += ["*", *(f"SymInt {names[label]}" for label in self.labels)]
+        self._parameters = {label: names[label] for label in self.labels}
+        """The parameter of each label."""
+        self._labels = {parameter: label for label, parameter in self._parameters.items()}
         count = sum(op.name == "dt.output" for op in program.module().ops)
         results = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
         self.operator: Any = torch.library.custom_op(
@@ -74,8 +79,22 @@ class Operator:
             _known[key] = Operator(program, name, run, variant)
         return _known[key]
 
-    def _run(self, *tensors: Any, **labels: Any) -> Any:
-        return self.run(*tensors, **labels)
+    def called(self, inputs: Sequence[Any], sizes: Mapping[str, Any]) -> Any:
+        """Calls the operator.
+
+        Args:
+            inputs: the inputs.
+            sizes: the sizes of labels that no tensor has.
+        """
+        options = {self._parameters[label]: size for label, size in sizes.items()}
+        return self.operator(*inputs, **options)
+
+    def _of_labels(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the sizes of labels by their names in the program."""
+        return {self._labels[name]: size for name, size in options.items()}
+
+    def _run(self, *tensors: Any, **options: Any) -> Any:
+        return self.run(*tensors, **self._of_labels(options))
 
     def _types(self, tensors: Sequence[Any]) -> list[_Result]:
         """The outputs' labels and types, for the tensors' types."""
@@ -101,9 +120,9 @@ class Operator:
             ]
         return self._results[key]
 
-    def _fake(self, *tensors: Any, **labels: Any) -> Any:
+    def _fake(self, *tensors: Any, **options: Any) -> Any:
         """Tensors of the outputs' shapes and types, without their elements."""
-        sizes = sizes_of(self.title, self.interface, tensors, labels)
+        sizes = sizes_of(self.title, self.interface, tensors, self._of_labels(options))
         check_types(self.title, self.interface, tensors, self.program.open_inputs)
         device = next((t.device for t in tensors if isinstance(t, torch.Tensor)), None)
         if device is None:

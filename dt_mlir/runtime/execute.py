@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,7 +247,8 @@ def run_and_check(
     with loaded(source) as emitted:
         wrapper = getattr(emitted, wrapper_name(source))
         try:
-            results = wrapper(*args, **{label: sizes[label] for label in interface.free_labels()})
+            free = {label: sizes[label] for label in interface.free_labels()}
+            results = wrapper(*args, **size_options(wrapper, free))
         except (ValueError, TypeError, RuntimeError) as error:
             raise CompileError(f"the program cannot run on these inputs: {error}") from error
     results = results if isinstance(results, tuple) else (results,)
@@ -369,6 +370,27 @@ def compare(got: Any, want: Bounded) -> tuple[float, str | None]:
         f"element [{', '.join(map(str, place))}] is {got[place]}, and should be "
         f"{want.value[place]}{bound} ({int(wrong.sum())} of {wrong.size} elements are wrong)"
     )
+
+
+def size_parameters(wrapper: Callable[..., Any]) -> list[str]:
+    """Returns the parameters by which an emitted function takes sizes of labels, in the order of
+    `Interface.free_labels`.
+
+    A label that Python or the module uses otherwise has another name there, as `lambda_`.
+    """
+    code = wrapper.__code__
+    options = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    return [name for name in options if name != "out"]
+
+
+def size_options(wrapper: Callable[..., Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Returns the keyword arguments of a call of an emitted function.
+
+    Args:
+        wrapper: the function.
+        sizes: a size for each label that only callers know, in the order of `free_labels`.
+    """
+    return dict(zip(size_parameters(wrapper), sizes.values(), strict=True))
 
 
 def wrapper_name(source: str) -> str:

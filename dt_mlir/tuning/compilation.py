@@ -26,7 +26,7 @@ from dt_mlir.dialects import sched, warp
 from dt_mlir.element_types import TORCH_TYPES, is_bool, type_name
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.ahead_of_time import launches
-from dt_mlir.runtime.execute import check_tiles, loaded, wrapper_name
+from dt_mlir.runtime.execute import check_tiles, loaded, size_options, wrapper_name
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.runtime.triton_errors import reason_of
@@ -210,7 +210,8 @@ def _warm(program: Compiled, sizes: Mapping[str, int], gpu: Gpu) -> dict[str, An
         names += [CLEAR] if hasattr(emitted, CLEAR) else []
         replace_kernels(emitted, names, found, others)
         labels = {label: sizes[label] for label in interface.free_labels()}
-        getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
+        wrapper = getattr(emitted, wrapper_name(program.source))
+        wrapper(*arguments, **size_options(wrapper, labels))
     return found
 
 

@@ -26,7 +26,7 @@ from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.loading import load_file
 from dt_mlir.runtime.cache import compiler_digest
-from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
+from dt_mlir.runtime.execute import loaded, prepare_on_cpu, size_options, wrapper_name
 from dt_mlir.tuning.inputs import Prepared, prepare
 from dt_mlir.tuning.replays import Replays, Run, sets_of
 
@@ -271,8 +271,9 @@ def calls(
 
     found: list[Run] = []
     plans: dict[tuple[Any, ...], Any] = {}
+    sizes = size_options(wrapper, inputs.labels)
     for given in sets:
-        options = {"out": inputs.poisoned() if found else out, **inputs.labels}
+        options = {"out": inputs.poisoned() if found else out, **sizes}
         known = launch.key_of(given, options)
         again = None
         if known is not None:

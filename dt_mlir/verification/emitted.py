@@ -48,7 +48,13 @@ def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> d
         import torch
     except ImportError:
         raise NotRunError("torch and triton are not installed") from None
-    from dt_mlir.runtime.execute import loaded, prepare_on_cpu, torch_dtype, wrapper_name
+    from dt_mlir.runtime.execute import (
+        loaded,
+        prepare_on_cpu,
+        size_options,
+        torch_dtype,
+        wrapper_name,
+    )
 
     device = prepare_on_cpu()
     interface = Interface.of(module)
@@ -64,7 +70,8 @@ def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> d
     with loaded(source) as emitted, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            results = getattr(emitted, wrapper_name(source))(*args, **labels)
+            wrapper = getattr(emitted, wrapper_name(source))
+            results = wrapper(*args, **size_options(wrapper, labels))
         except (ValueError, TypeError, RuntimeError) as error:
             raise CompileError(f"the emitted module refuses the inputs: {error}") from error
     results = results if isinstance(results, tuple) else (results,)

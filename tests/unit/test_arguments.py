@@ -1,5 +1,7 @@
 """Arguments that kernels refuse, each with a message that names the argument."""
 
+import inspect
+import keyword
 import os
 import subprocess
 import sys
@@ -10,9 +12,12 @@ import torch
 from texts import text_of
 
 import dt_mlir as dt
+from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
 from dt_mlir.kernels import modes
-from dt_mlir.runtime.execute import prepare_triton
+from dt_mlir.kernels.calls import parameter_names
+from dt_mlir.runtime.execute import prepare_triton, run_and_check
 
 DEVICE = prepare_triton()
 
@@ -144,6 +149,35 @@ def test_inputs_with_names_of_parameters() -> None:
     assert torch.allclose(f.compile()(sizes=A[0]), A[0] + 1)
     program = dt.parse(text_of("input_named_out"))
     with pytest.raises(CompileError, match="'out' is a parameter of every kernel"):
+        program.compile()
+
+
+@pytest.mark.parametrize("label", ["lambda", "class", "None", "range", "tl", "_"])
+def test_labels_with_names_of_python(label: str) -> None:
+    text = f"Func f; In A; Var x, {label}; f[x, {label}] = A[x] * {label}; f.compile();"
+    kernel = dt.parse(text).compile()
+    a = A[0].contiguous()
+    want = torch.outer(a, torch.arange(3, device=DEVICE))
+    assert torch.equal(kernel(a, **{label: 3}), want)
+    if keyword.iskeyword(label):
+        assert torch.equal(kernel(a, **{f"{label}_": 3}), want)
+    torch.library.opcheck(kernel.operator, (a,), {parameter_names([label])[label]: 3})
+    module, _ = compile_text(text, "-")
+    program = compile_program(text, "-")
+    assert run_and_check(module, program.source, {"x": 5, label: 3}, 0)
+
+
+def test_numbers_with_names_of_python() -> None:
+    text = "Func f; In A; SIn lambda; Var x; f[x] = A[x] * lambda; f.compile();"
+    kernel = dt.parse(text).compile()
+    assert list(inspect.signature(kernel).parameters)[:2] == ["A", "lambda_"]
+    for options in ({"lambda_": 2.0}, {"lambda": 2.0}):
+        assert torch.equal(kernel(A[0].contiguous(), **options), A[0] * 2)
+
+
+def test_a_label_with_the_name_of_a_parameter() -> None:
+    program = dt.parse("Func f; In A; Var x, out; f[x, out] = A[x] * out; f.compile();")
+    with pytest.raises(CompileError, match="'out' is a parameter of every kernel; call the label"):
         program.compile()
 
 
