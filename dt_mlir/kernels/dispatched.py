@@ -85,11 +85,16 @@ class TunedForSizes:
             folder: the package's folder, which is made where there is none.
 
         Raises:
-            CompileError: if the folder cannot be made.
+            CompileError: if the folder cannot be made, or holds a package that was not saved so.
         """
         target = Path(folder)
         if not target.name.isidentifier() or iskeyword(target.name):
             raise CompileError(f"'{target.name}' is not the name of a Python package")
+        if not _may_be_replaced(target / "__init__.py"):
+            raise CompileError(
+                f"{target} is another package, of which '__init__.py' would be lost", None,
+                "choose another folder, or remove it first",
+            )  # fmt: skip
         # All of it is compiled before anything is written.
         sources: list[str] = []
         for program in self.programs:
@@ -139,10 +144,16 @@ class TunedForSizes:
         private = "_"
         while any(name.startswith(private) for name in (*names, *options, function)):
             private += "_"
+        used = {known[label] for label in labels if label in known}
+        checks = [
+            f"getattr({name}, 'ndim', None) == {len(item.axes or ())}"
+            for name, item in zip(names, inputs)
+            if used.intersection(f"{name}.shape[{place}]" for place in range(len(item.axes or ())))
+        ] + [f"hasattr({name}, '__index__')" for name in options if name in used]  # fmt: skip
         said = ", ".join(f"{made} is the size of '{label}'" for label, made in sizes.items())
         defaults = [f"{name}=None" if name == "out" else name for name in options]
         return _PACKAGE.format(
-            function=function,
+            function=function, about=_ABOUT,
             modules=", ".join(f"schedule_{n} as {private}schedule_{n}" for n in count),
             private=private,
             labels=", ".join(sizes.values()), said=f"; {said}" if said else "",
@@ -152,10 +163,12 @@ class TunedForSizes:
             parameters=", ".join([*names, "*", *defaults]),
             passed=", ".join([*names, *(f"{name}={name}" for name in options)]),
             sizes=", ".join(known.get(label, label) for label in labels),
+            known=" and ".join(checks) or "True",
         )  # fmt: skip
 
 
-_PACKAGE = '''"""{function}: one of several schedules, by the sizes of its tensors."""
+_ABOUT = "one of several schedules, by the sizes of its tensors."
+_PACKAGE = '''"""{function}: {about}"""
 
 from . import {modules}
 
@@ -166,8 +179,20 @@ def {private}choose({labels}):
 
 def {function}({parameters}):
     """Computes what the functions of the modules do; see there."""
-    return {private}choose({sizes})({passed})
+    # Any of them says what is wrong with arguments that have no such sizes.
+    {private}chosen = {private}choose({sizes}) if {known} else {private}schedule_0.{function}
+    return {private}chosen({passed})
 '''
+
+
+def _may_be_replaced(path: Path) -> bool:
+    """Returns whether there is no module of a package, or one that was saved before."""
+    try:
+        return _ABOUT in path.read_text(encoding="utf-8").partition("\n")[0]
+    except FileNotFoundError:
+        return True
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 class Dispatched(ChosenKernel):

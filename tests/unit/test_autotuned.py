@@ -13,6 +13,7 @@ import torch
 import dt_mlir as dt
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.runtime.execute import prepare_triton
+from dt_mlir.tuning.dispatch import Leaf, Split
 
 DEVICE = prepare_triton()
 
@@ -294,6 +295,37 @@ def test_a_package_takes_any_names(options: dict[str, Any], tmp_path: Path) -> N
     subprocess.run([sys.executable, "-c", code, DEVICE], cwd=tmp_path, check=True)
     with pytest.raises(CompileError, match="'class' is not the name of a Python package"):
         found.save(tmp_path / "class")
+
+
+def test_a_package_refuses_what_has_no_sizes(tmp_path: Path) -> None:
+    text = "Func f; In A; Var x, c; f[x, c] = A[x] * c; f.block(x:{}); f.compile();"
+    several = ({"x": 8, "c": 2}, {"x": 3000, "c": 2})
+    tree = Split(("x",), 100, Leaf(0), Split(("c",), 9, Leaf(1), Leaf(0)))
+    programs = tuple(dt.parse(text.format(rows)) for rows in (4, 8))
+    found = dt.TunedForSizes(programs, tree, several, ((1.0, 2.0), (2.0, 1.0)), (1.0, 1.0))
+    found.save(tmp_path / "saved")
+    code = """
+import sys, torch, saved
+a = torch.arange(5.0, device=sys.argv[1])
+assert torch.equal(saved.f(a, c=3), torch.outer(a, torch.arange(3.0, device=a.device)))
+for given, size, error, message in (
+    (a[None], 3, ValueError, "has 1 axes"), (3.0, 3, TypeError, "must be a tensor"),
+    (None, 3, TypeError, "must be a tensor"), (a, "3", TypeError, "must be a size"),
+):
+    try:
+        saved.f(given, c=size)
+    except error as found:
+        assert message in str(found), found
+    else:
+        raise AssertionError(message)
+"""
+    subprocess.run([sys.executable, "-c", code, DEVICE], cwd=tmp_path, check=True)
+    found.save(tmp_path / "saved")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "__init__.py").write_text("mine = 1\n")
+    with pytest.raises(CompileError, match=r"other is another package.*would be lost"):
+        found.save(tmp_path / "other")
+    assert (tmp_path / "other" / "__init__.py").read_text() == "mine = 1\n"
 
 
 @pytest.mark.parametrize(
