@@ -153,7 +153,7 @@ def test_inputs_with_names_of_parameters() -> None:
 
 
 @pytest.mark.parametrize("label", ["lambda", "class", "None", "range", "tl", "_"])
-def test_labels_with_names_of_python(label: str) -> None:
+def test_labels_with_names_that_python_keeps(label: str) -> None:
     text = f"Func f; In A; Var x, {label}; f[x, {label}] = A[x] * {label}; f.compile();"
     kernel = dt.parse(text).compile()
     a = A[0].contiguous()
