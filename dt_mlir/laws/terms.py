@@ -24,6 +24,8 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
 from dt_mlir.laws.body import Body, number_of
 
+WHOLE_POWERS = (2, 3, 4)
+"""The powers that are multiplied out: those of moments."""
 Exponential = math_ops.ExpOp | math_ops.Exp2Op
 Centre = Callable[[SSAValue], SSAValue]
 Change = Callable[[SSAValue], Operation]
@@ -200,9 +202,15 @@ class Terms:
                 return [self._each(t, self._negated) for t in self.split(op.operand, mask)]
             case arith.ExtFOp():
                 return [self._extended(term, op) for term in self.split(op.input, mask)]
-            case math_ops.PowFOp() if number_of(op.rhs) == 2:
-                inner = self.split(op.lhs, mask)
-                return self.products(inner, inner, op)
+            case math_ops.PowFOp() if number_of(op.rhs) in WHOLE_POWERS:
+                inner = found = self.split(op.lhs, mask)
+                for _ in range(int(number_of(op.rhs) or 0) - 1):
+                    found = self.products(found, inner, op)
+                return found
+            case math_ops.PowFOp() if (number_of(op.rhs) or 0.5) % 1 == 0:
+                raise NotSeparable(
+                    value, _name_of(op), "write powers above the fourth as products of lower ones"
+                )
             case arith.AddfOp() | arith.SubfOp():
                 return self._sum(op, mask)
             case math_ops.ExpOp() | math_ops.Exp2Op():

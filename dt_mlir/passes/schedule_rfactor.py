@@ -9,9 +9,10 @@ from typing import ClassVar
 from dt_mlir.analysis.bounds import check_written_once
 from dt_mlir.analysis.nests import labels_in, loops_in, reduced_by
 from dt_mlir.analysis.part_labels import part_label, parts_as
-from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.diagnostics import did_you_mean, has_location
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.element_types import is_integer
 from dt_mlir.passes.schedule_rfactor_chunks import (
     check_scan,
     scan_chunks,
@@ -160,10 +161,20 @@ class RfactorPass(Directive):
                 or f"it reduces over {', '.join(dict.fromkeys(labels)) or 'no label'}",
             )
         if len(found) > 1:
+            of_one = len({op.location for op in found}) == 1 and has_location(found[0])
+            of_one = of_one and all(op.domain is not None for op in found)
+            if of_one and any(is_integer(value.type) for op in found for value in op.results):
+                # The place of an extreme in a domain is that of the first element like it.
+                raise site.error(
+                    f"'{site.function}' finds a place over '{label}' under a condition, which "
+                    f"takes {len(found)} reductions",
+                    f"choose elements instead, as in rargmax(where({label} < n, A[{label}], -inf), "
+                    f"{label})",
+                )
+            apart = "" if of_one else "; or define each as a function, and split that"
             raise site.error(
                 f"'{site.function}' has {len(found)} reductions over '{label}'",
-                f"{site.function}.online({label}) computes them in one pass; or define each as a "
-                "function, and split that",
+                f"{site.function}.online({label}) computes them in one pass{apart}",
             )
         (own,) = found
         if own.end is not None:
