@@ -83,6 +83,19 @@ def parse_sizes(text: str | None, option: str) -> dict[str, int]:
     return sizes
 
 
+def parse_types(text: str | None) -> list[tuple[str, str]]:
+    """The element types of `--dtype A=f16,B=f32`.
+
+    Raises:
+        CompileError: where the text is not of that form.
+    """
+    found: dict[str, str] = {}
+    for name, element in parse_pairs(text, "--dtype"):
+        if found.setdefault(name, element) != element:
+            raise CompileError(f"--dtype: '{name}' is given two types")
+    return list(found.items())
+
+
 def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
     """Returns the point of a space of schedules that `BM=64,f.precision=tf32` chooses.
 

@@ -10,7 +10,7 @@ from dt_mlir.certificates.making import certificate_of
 from dt_mlir.certificates.obligation import Certificate
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.tools.certification import refusal
-from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, run_tool
+from dt_mlir.tools.command_line import ArgumentParser, parse_types, run_tool
 
 DESCRIPTION = (
     "Check a certificate: find every obligation of a compiled program anew, without the passes, "
@@ -97,7 +97,7 @@ def main() -> None:
     args = parser.parse(None)
 
     def run(sources: SourceTexts) -> None:
-        types = parse_pairs(args.dtype, "--dtype")
+        types = parse_types(args.dtype)
         if types and args.program is None:
             raise CompileError("--dtype is about the program; give --program, too")
         found = check(args.module, args.certificate, sources, args.program, types, args.load)

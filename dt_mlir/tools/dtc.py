@@ -25,8 +25,8 @@ from dt_mlir.tools.certification import (
 from dt_mlir.tools.command_line import (
     ArgumentParser,
     parse_choices,
-    parse_pairs,
     parse_sizes,
+    parse_types,
     run_tool,
     seed,
 )
@@ -250,7 +250,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         )
     if args.print_kernels_only and args.emit not in IR[1:]:
         raise CompileError("--print-kernels-only goes with --emit loop, tile and warp")
-    types = parse_pairs(args.dtype, "--dtype")
+    types = parse_types(args.dtype)
     level = args.emit if args.emit in IR else "warp"
     choices = parse_choices(args.choose, "--choose")
     if args.best is not None and choices:

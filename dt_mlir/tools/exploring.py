@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, places_of
 from dt_mlir.files import write_output
-from dt_mlir.tools.command_line import parse_choices, parse_pairs, parse_sizes
+from dt_mlir.tools.command_line import parse_choices, parse_sizes, parse_types
 from dt_mlir.traversal import operations
 
 
@@ -85,7 +85,7 @@ def explore_file(
     from dt_mlir.verifier import verify_module
 
     settings = Settings(
-        types=parse_pairs(args.dtype, "--dtype"), fixed=parse_sizes(args.fix, "--fix"),
+        types=parse_types(args.dtype), fixed=parse_sizes(args.fix, "--fix"),
         choices=choices, sizes=parse_sizes(args.sizes, "--sizes"), architecture=args.arch,
         device=args.device, certify=args.certify,
     )  # fmt: skip

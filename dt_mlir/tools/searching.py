@@ -17,7 +17,7 @@ from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.certifying import Certifier
-from dt_mlir.tools.command_line import parse_pairs, parse_sizes
+from dt_mlir.tools.command_line import parse_sizes, parse_types
 from dt_mlir.tools.parsing import read_module
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     for path in args.load:
         load_file(path)
     module = read_module(args.file, sources, args.load)
-    types = parse_pairs(args.dtype, "--dtype")
+    types = parse_types(args.dtype)
     run_pipeline(module, default_pipeline("dt", types))
     sizes = parse_sizes(",".join(args.sizes), "sizes")
     try:

@@ -65,6 +65,7 @@ def test_help_names_the_options(tool: Tools) -> None:
             "doubled.dt --emt tile",
             ["dtc: error: --emt is not an option; did you mean --emit?"],
         ),
+        ("doubled.dt --dtype A=f16,A=f32", ["error: --dtype: 'A' is given two types"]),
         ("doubled.dt --dtype A", ["error: --dtype: 'A' is not of the form name=value"]),
         ("doubled.dt --dtype A=half", ["error: 'half' is not an element type"]),
         ("doubled.dt --dtype A=half --print-pipeline", ["error: 'half' is not an element type"]),
