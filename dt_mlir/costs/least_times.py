@@ -49,7 +49,7 @@ def _key_of(loops: Sequence[int]) -> _Key:
 
 
 class _Asked(NamedTuple):
-    """What an instance asks for at least by an access."""
+    """The demands of an instance at least by an access."""
 
     addressed: float
     """The bytes that it addresses."""
