@@ -504,7 +504,9 @@ def _costs(
     """
     work = choices.work
     tilings = [item for item in choices.tilings() if item.consumers or not specialized]
+    bounded = count < inf
     if not tilings and not specialized:
+        bounded = False
         tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
     model = Model(work, choices.device)
 
@@ -518,7 +520,7 @@ def _costs(
     # Tilings of the same tiles follow each other, and differ in their warps, fewer first.
     same = [list(group) for _, group in groupby(tilings, lambda tiling: id(tiling.tiles))]
     bounds = {
-        id(group[0].tiles): 0.0 if count == inf else bound.of(min(group, key=lambda t: t.warps))
+        id(group[0].tiles): bound.of(min(group, key=lambda t: t.warps)) if bounded else 0.0
         for group in same
     }
     fastest: list[float] = []

@@ -507,9 +507,8 @@ class _Checker:
         }
         for item in self.program.all_directives():
             declared = self.symbols.declarations.get(item.function)
-            if declared is None and item.function in named and item.name not in OUTPUT_DIRECTIVES:
-                continue
-            if declared is None and self._is_halo(item.function):
+            named_later = item.function in named or self._is_halo(item.function)
+            if declared is None and named_later and item.name not in OUTPUT_DIRECTIVES:
                 continue
             if declared is None or declared.kind != "Func":
                 raise self._no_function(item)

@@ -22,7 +22,8 @@ LARGEST_SIZE = 2**63 - 1
 
 
 def parameter_names(names: Iterable[str]) -> dict[str, str]:
-    """Returns the parameters of a function for names, of which Python keeps some to itself.
+    """Returns the parameters of a function for names, of which Python and PyTorch's compiler keep
+    some to themselves.
 
     `lambda` is called `lambda_`.
     """
@@ -30,10 +31,14 @@ def parameter_names(names: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in known:
         parameter = name
-        while keyword.iskeyword(parameter) or parameter != name and parameter in known:
+        while _is_kept(parameter) or parameter != name and parameter in known:
             parameter += "_"
         found[name] = parameter
     return found
+
+
+def _is_kept(name: str) -> bool:
+    return keyword.iskeyword(name) or name == "self"
 
 
 class Calls:
@@ -62,12 +67,14 @@ class Calls:
             labels = Interface.of(program.module()).free_labels()
         if "out" in labels:
             raise refusal("'out' is a parameter of every kernel", "call the label something else")
+        self._parameters = parameter_names([*self.names, *labels])
 
     def signature(self) -> inspect.Signature:
         """Returns the signature that `help` and editors show."""
         kinds = inspect.Parameter
-        names = parameter_names(self.names)
-        given = [kinds(names[name], kinds.POSITIONAL_OR_KEYWORD) for name in self.names]
+        given = [
+            kinds(self._parameters[name], kinds.POSITIONAL_OR_KEYWORD) for name in self.names
+        ]
         sizes = "sizes"
         while sizes in self.names:
             sizes += "_"
@@ -85,8 +92,12 @@ class Calls:
             TypeError: if there are too many, too few, or one twice.
         """
         found = list(inputs)
-        for name, parameter in parameter_names(self.names).items():
-            if parameter in options:
+        for name, parameter in self._parameters.items():
+            if parameter != name and parameter in options:
+                if name in options:
+                    raise TypeError(
+                        f"{self.function}: '{name}' is given twice, also as '{parameter}'"
+                    )
                 options[name] = options.pop(parameter)
         if len(found) > len(self.names):
             takes = ", ".join(self.names) or "none"
@@ -157,9 +168,7 @@ class Calls:
             RuntimeError: if a gradient is wanted of what is written to `out`.
         """
         found: dict[str, Any] = {}
-        names = {parameter: label for label, parameter in parameter_names(labels).items()}
-        for parameter, value in given.items():
-            name = names.get(parameter, parameter)
+        for name, value in given.items():
             if name == "out":
                 self._check_out(value)
                 found[name] = value

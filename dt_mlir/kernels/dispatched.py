@@ -189,7 +189,7 @@ def _may_be_replaced(path: Path) -> bool:
     """Returns whether there is no module of a package, or one that was saved before."""
     try:
         return _ABOUT in path.read_text(encoding="utf-8").partition("\n")[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, UnicodeDecodeError):
         return False

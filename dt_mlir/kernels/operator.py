@@ -93,7 +93,7 @@ class Operator:
         """Returns the sizes of labels by their names in the program."""
         return {self._labels[name]: size for name, size in options.items()}
 
-    def _run(self, *tensors: Any, **options: Any) -> Any:
+    def _run(self, /, *tensors: Any, **options: Any) -> Any:
         return self.run(*tensors, **self._of_labels(options))
 
     def _types(self, tensors: Sequence[Any]) -> list[_Result]:
@@ -120,7 +120,7 @@ class Operator:
             ]
         return self._results[key]
 
-    def _fake(self, *tensors: Any, **options: Any) -> Any:
+    def _fake(self, /, *tensors: Any, **options: Any) -> Any:
         """Tensors of the outputs' shapes and types, without their elements."""
         sizes = sizes_of(self.title, self.interface, tensors, self._of_labels(options))
         check_types(self.title, self.interface, tensors, self.program.open_inputs)
@@ -141,8 +141,10 @@ class Operator:
         self.has_backward = True
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """Saves the tensors among the inputs."""
+def _save(
+    ctx: Any, inputs: tuple[Any, ...], output: Any, keyword_only_inputs: Any = None
+) -> None:
+    """Saves the tensors among the inputs; sizes of labels are given by keyword."""
     ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)))
 
 

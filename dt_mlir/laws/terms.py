@@ -24,8 +24,10 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
 from dt_mlir.laws.body import Body, number_of
 
-WHOLE_POWERS = (2, 3, 4)
+WHOLE_POWERS = (1, 2, 3, 4)
 """The powers that are multiplied out: those of moments."""
+HIGHER_POWERS = range(5, 17)
+"""Others that products of them could be written for."""
 Exponential = math_ops.ExpOp | math_ops.Exp2Op
 Centre = Callable[[SSAValue], SSAValue]
 Change = Callable[[SSAValue], Operation]
@@ -207,7 +209,7 @@ class Terms:
                 for _ in range(int(number_of(op.rhs) or 0) - 1):
                     found = self.products(found, inner, op)
                 return found
-            case math_ops.PowFOp() if (number_of(op.rhs) or 0.5) % 1 == 0:
+            case math_ops.PowFOp() if (number_of(op.rhs) or 0.0) in HIGHER_POWERS:
                 raise NotSeparable(
                     value, _name_of(op), "write powers above the fourth as products of lower ones"
                 )

@@ -165,11 +165,15 @@ class RfactorPass(Directive):
             of_one = of_one and all(op.domain is not None for op in found)
             if of_one and any(is_integer(value.type) for op in found for value in op.results):
                 # The place of an extreme in a domain is that of the first element like it.
+                least = isinstance(first := found[0], loop.ReduceOp) and (
+                    first.kind is not None and first.named_kind is ReductionKind.MINIMUM
+                )
+                what, beside = ("rargmin", "inf") if least else ("rargmax", "-inf")
                 raise site.error(
                     f"'{site.function}' finds a place over '{label}' under a condition, which "
                     f"takes {len(found)} reductions",
-                    f"choose elements instead, as in rargmax(where({label} < n, A[{label}], -inf), "
-                    f"{label})",
+                    f"choose elements instead, as in {what}(where({label} < n, A[{label}], "
+                    f"{beside}), {label})",
                 )
             apart = "" if of_one else "; or define each as a function, and split that"
             raise site.error(

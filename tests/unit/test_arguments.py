@@ -175,6 +175,36 @@ def test_numbers_with_names_of_python() -> None:
         assert torch.equal(kernel(A[0].contiguous(), **options), A[0] * 2)
 
 
+def test_a_label_called_as_the_parameter_of_a_number() -> None:
+    text = "Func f; In A; SIn lambda; Var x, lambda_; f[x, lambda_] = A[x] * lambda + lambda_;"
+    kernel = dt.parse(f"{text} f.compile();").compile()
+    a = A[0].contiguous()
+    want = a[:, None] * 2 + torch.arange(3, device=DEVICE)
+    assert torch.equal(kernel(a, 2.0, lambda_=3), want)
+    assert torch.equal(kernel(a, lambda__=2.0, lambda_=3), want)
+    assert torch.equal(kernel(a, **{"lambda": 2.0, "lambda_": 3}), want)
+    with pytest.raises(TypeError, match="'lambda' is given twice, also as 'lambda__'"):
+        kernel(a, **{"lambda": 2.0, "lambda__": 2.0, "lambda_": 3})
+
+
+def test_compiled_calls_with_a_label_that_pytorch_keeps() -> None:
+    kernel = dt.parse("Func f; In A; Var x, self; f[x, self] = A[x] * self; f.compile();").compile()
+    a = A[0].contiguous()
+    want = torch.outer(a, torch.arange(3, device=DEVICE)) * 2
+    assert torch.equal(kernel(a, **{"self": 3}) * 2, want)
+    compiled = torch.compile(lambda x: kernel(x, self=3) * 2, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(a), want)
+
+
+def test_gradients_of_kernels_with_sizes_by_keyword() -> None:
+    kernel = dt.parse("Func f; In A; Var x, c; f[x, c] = A[x] * c; f.compile();").compile()
+    kernel.register_autograd(lambda ctx, grad: (grad * torch.arange(3.0, device=DEVICE)).sum(1))
+    a = A[0].contiguous().requires_grad_()
+    kernel(a, c=3).sum().backward()
+    assert a.grad is not None
+    assert torch.equal(a.grad, torch.full_like(a, 3.0))
+
+
 def test_a_label_with_the_name_of_a_parameter() -> None:
     program = dt.parse("Func f; In A; Var x, out; f[x, out] = A[x] * out; f.compile();")
     with pytest.raises(CompileError, match="'out' is a parameter of every kernel; call the label"):

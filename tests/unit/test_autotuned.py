@@ -326,6 +326,9 @@ for given, size, error, message in (
     with pytest.raises(CompileError, match=r"other is another package.*would be lost"):
         found.save(tmp_path / "other")
     assert (tmp_path / "other" / "__init__.py").read_text() == "mine = 1\n"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match="file cannot be made"):
+        found.save(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
