@@ -35,6 +35,28 @@ f.compile();
 """
 
 
+def _refused(monkeypatch: pytest.MonkeyPatch, name: str, factor: float) -> set[str]:
+    """Has ways that a bound leaves out lowered, and checked: they have no tiles, or take that many
+    times as long as the kernels apart; returns them as they are met."""
+    found: set[str] = set()
+    holds = getattr(joining, name)
+
+    def watched(
+        evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision
+    ) -> bool:
+        if not holds(evaluator, places, cluster, decision):
+            found.add(decision.text)
+            members = (*cluster.members, decision.function)
+            trial = evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
+            single = evaluator.single(decision.function)
+            assert single is not None
+            assert trial is None or trial.seconds > factor * (cluster.seconds + single.seconds)
+        return True
+
+    monkeypatch.setattr(joining, name, watched)
+    return found
+
+
 @pytest.mark.parametrize(
     ("text", "size", "seen"),
     [
@@ -48,22 +70,7 @@ def test_factors_that_do_not_fit_are_seen(
     text: str, size: int, seen: int, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ways that are left out take longer than the kernels apart, if they have tiles at all."""
-    found: set[str] = set()
-    fits = joining._fits  # pyright: ignore[reportPrivateUsage]
-
-    def watched(
-        evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision
-    ) -> bool:
-        if not fits(evaluator, places, cluster, decision):
-            found.add(decision.text)
-            members = (*cluster.members, decision.function)
-            trial = evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
-            single = evaluator.single(decision.function)
-            assert single is not None
-            assert trial is None or trial.seconds > 2 * (cluster.seconds + single.seconds)
-        return True
-
-    monkeypatch.setattr(joining, "_fits", watched)
+    found = _refused(monkeypatch, "_fits", 2)
     labels = Interface.of(algorithm(text)).labels
     everything = schedule(text, dict.fromkeys(labels, size), device)
     assert len(found) >= seen
@@ -74,22 +81,7 @@ def test_factors_that_do_not_fit_are_seen(
 @pytest.mark.parametrize("device", ["h200", "a100", "mi300x"])
 def test_what_no_tile_holds_is_seen(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ways that are left out have no tiles: a sum for each row of a head is held for all rows."""
-    found: set[str] = set()
-    holds_few = joining._holds_few  # pyright: ignore[reportPrivateUsage]
-
-    def watched(
-        evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision
-    ) -> bool:
-        if not holds_few(evaluator, places, cluster, decision):
-            found.add(decision.text)
-            members = (*cluster.members, decision.function)
-            trial = evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
-            single = evaluator.single(decision.function)
-            assert single is not None
-            assert trial is None or trial.seconds > 100 * (cluster.seconds + single.seconds)
-        return True
-
-    monkeypatch.setattr(joining, "_holds_few", watched)
+    found = _refused(monkeypatch, "_holds_few", 100)
     sizes = {"h": 16, "i": 2048, "j": 2048, "c": 64, "d": 64}
     everything = schedule(ATTENTION, sizes, device)
     assert "total.fuse_at(o, h);" in found

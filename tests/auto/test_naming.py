@@ -452,7 +452,7 @@ def test_tiles_that_triton_refuses_are_not_chosen() -> None:
     ],
 )  # fmt: skip
 def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[str, int]) -> None:
-    """What is written for a program holds for its text."""
+    """Holds for the text of a program, too."""
     ends = " f.compile(); g.compile();"
     module = algorithm(text + ends)
     found = auto_schedule(module, Interface.of(module).sizes(sizes), H200)
