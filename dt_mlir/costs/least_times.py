@@ -23,20 +23,16 @@ from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.traffic import (
     BOXES,
     CACHE_SHARE,
-    ELEMENTS_UNDER_WAY,
-    ELEMENTS_UNDER_WAY_WHOLE,
     LINE,
-    LOADS_UNROLLED,
-    LOADS_UNROLLED_WHOLE,
     NARROW,
     NEAR,
     RUNS_AHEAD,
-    SHORT,
     TOGETHER,
     WHOLE,
     read_again,
     room_of,
     spread,
+    unrolled_loads,
 )
 from dt_mlir.costs.work import Loops
 
@@ -239,7 +235,7 @@ class LeastTimes:
         """
         (
             item, times, bytes, wasted, width, anew, left, around, under_way, _, addressed, lines,
-            elements, masked,
+            *_,
         ) = moved  # fmt: skip
         tensor = self.work.tensors[item.tensor]
         most = float(tensor.bytes) if tensor.bytes or not item.stores else inf
@@ -259,11 +255,7 @@ class LeastTimes:
         waits = 0.0
         if not item.stores:
             if not (self.work.products or around and not self._storing.isdisjoint(around)):
-                each = max(elements / (MOST_WARPS * self.device.warp), 1.0)
-                if times <= SHORT:
-                    unrolled = min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
-                else:
-                    unrolled = 1.0 if masked else min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
+                unrolled = unrolled_loads(moved, MOST_WARPS * self.device.warp)
                 under_way = max(under_way, unrolled)
             waits = 1.0 + further / max(under_way, 1.0)
         return _Asked(addressed, most, wasted, loads, moved.pieces, times, waits, around)

@@ -155,12 +155,7 @@ class Traffic:
         """
         if self.work.products or not self.instance.storing.isdisjoint(moved.around):
             return 1.0
-        each = max(moved.elements / threads, 1.0)
-        if moved.times <= SHORT:
-            return min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
-        if moved.masked:
-            return 1.0
-        return min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
+        return unrolled_loads(moved, threads)
 
     @cached_property
     def _addressed_again(self) -> float:
@@ -225,6 +220,21 @@ class Traffic:
         labels = {loops[place].label for place in item.depends}
         again = read_again(whole, moved.addressed, labels, self.blocks, together, room)
         return min(again, asked)
+
+
+def unrolled_loads(moved: Moved, threads: int) -> float:
+    """Returns how many loads of an access are under way at once in a loop without stores.
+
+    Compilers unroll short loops whole, and no other one with conditional loads.
+
+    Args:
+        moved: the access.
+        threads: those that share its loads.
+    """
+    each = max(moved.elements / threads, 1.0)
+    if moved.times <= SHORT:
+        return min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
+    return 1.0 if moved.masked else min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
 
 
 def spread(

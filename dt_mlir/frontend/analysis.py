@@ -56,6 +56,8 @@ class _Checker:
         self.program = program
         self.symbols = Symbols(program, {}, {}, [], {}, [], [])
         self.first_reads: dict[str, Position] = {}
+        self.of_halos: list[DirectiveCall] = []
+        """The directives about what are perhaps outputs with their halos."""
 
     def error(
         self, message: str, at: Position, hint: str | None = None, notes: tuple[Note, ...] = ()
@@ -72,7 +74,7 @@ class _Checker:
         self._directives()
         self._sizes()
         separate_labels(self.symbols)
-        self._functions_of_directives()
+        self._halos()
         infer_sizes(self.symbols)
         return self.symbols
 
@@ -505,11 +507,18 @@ class _Checker:
             for argument in item.arguments
             if argument.key is None and item.name not in OUTPUT_DIRECTIVES
         }
+        halos = {
+            halo_of(item.function) for item in self.program.all_directives()
+            if item.name in OUTPUT_DIRECTIVES
+        }  # fmt: skip
         for item in self.program.all_directives():
             declared = self.symbols.declarations.get(item.function)
-            named_later = item.function in named or self._is_halo(item.function)
-            if declared is None and named_later and item.name not in OUTPUT_DIRECTIVES:
-                continue
+            if declared is None and item.name not in OUTPUT_DIRECTIVES:
+                if item.function in named:
+                    continue
+                if item.function.rstrip("_") in halos:
+                    self.of_halos.append(item)
+                    continue
             if declared is None or declared.kind != "Func":
                 raise self._no_function(item)
             if item.name in OUTPUT_DIRECTIVES:
@@ -531,17 +540,11 @@ class _Checker:
                     Note(f"function '{name}' is never used", self.symbols.location(definition.at))
                 )
 
-    def _functions_of_directives(self) -> None:
+    def _halos(self) -> None:
         """Refuses directives about the halo of an output that has none."""
-        for item in self.program.all_directives():
-            name = item.function
-            if self._is_halo(name) and name not in self.symbols.definitions:
+        for item in self.of_halos:
+            if item.function not in self.symbols.definitions:
                 raise self._no_function(item)
-
-    def _is_halo(self, function: str) -> bool:
-        """Returns whether a function is perhaps an output with its halo."""
-        outputs = (x for x in self.program.all_directives() if x.name in OUTPUT_DIRECTIVES)
-        return function.rstrip("_") in {halo_of(item.function) for item in outputs}
 
     def _no_function(self, item: DirectiveCall) -> CompileError:
         """Returns what is wrong with a directive about no function."""

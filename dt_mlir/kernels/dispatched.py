@@ -186,7 +186,7 @@ def {function}({parameters}):
 
 
 def _may_be_replaced(path: Path) -> bool:
-    """Returns whether there is no module of a package, or one that was saved before."""
+    """Returns whether a module of a package is absent, or was saved before."""
     try:
         return _ABOUT in path.read_text(encoding="utf-8").partition("\n")[0]
     except (FileNotFoundError, NotADirectoryError):
