@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math as pymath
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
@@ -37,6 +36,7 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, OPERATORS, Domain, Function
+from dt_mlir.frontend.numbers import has_value, value_of
 from dt_mlir.frontend.printer import print_expression
 from dt_mlir.frontend.symbols import REDUCTIONS, split_reduction
 from dt_mlir.frontend.syntax import (
@@ -85,14 +85,6 @@ _BITWISE: dict[str, Callable[..., Operation]] = {
     "^": arith.XOrIOp,
     "<<": arith.ShLIOp,
     ">>": arith.ShRSIOp,
-}
-_FOLD: dict[str, Callable[[float, float], int | float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
 }
 
 
@@ -268,8 +260,8 @@ class ExpressionEmitter(ValueEmitter):
     def _infix(self, expr: Infix) -> Value:
         left, right, at = self.emit(expr.left), self.emit(expr.right), expr.at
         symbol = expr.operator
-        if isinstance(left, Number) and isinstance(right, Number) and symbol in _FOLD:
-            return self._folded(symbol, left.value, right.value, at)
+        if isinstance(left, Number) and isinstance(right, Number) and has_value(symbol):
+            return self._folded(symbol, [left, right], at)
         if symbol in ("and", "or"):
             a, b = self.convert(left, i1, at), self.convert(right, i1, at)
             op = arith.AndIOp if symbol == "and" else arith.OrIOp
@@ -303,12 +295,10 @@ class ExpressionEmitter(ValueEmitter):
         function = {"//": OPERATORS["floordiv"], "%": OPERATORS["mod"], "**": FUNCTIONS["pow"]}
         return self._apply(function[symbol], [left, right], at)
 
-    def _folded(
-        self, symbol: str, left: int | float, right: int | float, at: Position
-    ) -> Number:
-        """Returns the value of an operator on two numbers."""
+    def _folded(self, name: str, numbers: Sequence[Number], at: Position) -> Number:
+        """Returns what an operator or a function makes of numbers."""
         try:
-            value = _FOLD[symbol](left, right)
+            value = value_of(name, [number.value for number in numbers])
         except ZeroDivisionError:
             raise self._error("division of a number by zero", at) from None
         except OverflowError:
@@ -321,6 +311,9 @@ class ExpressionEmitter(ValueEmitter):
         return Number(value, at)
 
     def _apply(self, function: Function, values: list[Value], at: Position) -> Value:
+        numbers = [value for value in values if isinstance(value, Number)]
+        if len(numbers) == len(values) and has_value(function.name):
+            return self._folded(function.name, numbers, at)
         least = f32 if function.domain is Domain.FLOAT else i32
         type = self._common(*values, least=least)
         if function.name == "pow" and not is_float(type):

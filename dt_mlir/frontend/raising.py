@@ -45,6 +45,7 @@ from dt_mlir.element_types import (
 from dt_mlir.elementwise import FUNCTIONS, Domain
 from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.indices import NotPositiveError, Size, index_form
+from dt_mlir.frontend.numbers import has_value
 from dt_mlir.frontend.printer import shortest_single
 from dt_mlir.frontend.syntax import (
     Alternatives,
@@ -361,11 +362,11 @@ class _Raiser:
                 operator = _COMPARISONS.get(predicate_of(op))
                 if operator is None:
                     raise CompileError(f"no operator compares as '{op.name}' does here", op)
-                left, right = self._operands(op.operands, op.operands[0].type, i1)
+                left, right = self._operands(op.operands, op.operands[0].type, i1, folds=False)
                 return Infix(operator, left, right, at), i1
             case arith.SelectOp():
                 condition, _ = self._raise(op.operands[0])
-                chosen = self._operands(op.operands[1:], value.type, i1)
+                chosen = self._operands(op.operands[1:], value.type, i1, folds=False)
                 return Call("where", (condition, *chosen), at), value.type
             case arith.NegfOp():
                 return Prefix("-", self._operands(op.operands, value.type, i32)[0], at), value.type
@@ -441,12 +442,12 @@ class _Raiser:
         if operator == "^" and isinstance(right.owner, arith.ConstantOp):
             ones = _constant(right.owner)
             if type == i1 and ones == 1:
-                return Prefix("not", self._operands([left], i1, i1)[0], at)
+                return Prefix("not", self._operands([left], i1, i1, folds=False)[0], at)
             if ones == -1:
-                return Prefix("~", self._operands([left], type, i1)[0], at)
+                return Prefix("~", self._operands([left], type, i1, folds=False)[0], at)
         if type == i1 and operator in "&|":
             operator = {"&": "and", "|": "or"}[operator]
-        shown = self._operands([left, right], type, least)
+        shown = self._operands([left, right], type, least, folds=has_value(operator))
         return Infix(operator, shown[0], shown[1], at)
 
     def _apply(self, op: elem.ApplyOp) -> Expr:
@@ -470,7 +471,7 @@ class _Raiser:
         if kind is ReductionKind.DOT:
             return Call("rdot", (*self._dot_operands(values), *labels), at)
         least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
-        operands = self._operands(values, values[0].type, least)
+        operands = self._operands(values, values[0].type, least, folds=False)
         return Call(_REDUCTIONS[kind], (*operands, *labels), at)
 
     def _conditions(self, op: dt.ReduceOp) -> list[Expr]:
@@ -543,12 +544,22 @@ class _Raiser:
         )
 
     def _operands(
-        self, values: Iterable[SSAValue], type: Attribute, least: Attribute
+        self, values: Iterable[SSAValue], type: Attribute, least: Attribute, folds: bool = True
     ) -> tuple[Expr, ...]:
-        """Operands such that emitting their operator computes in `type`."""
+        """Operands such that emitting their operator computes in `type`.
+
+        Args:
+            values: the operands.
+            type: the type.
+            least: the least type that the operator computes in.
+            folds: whether the operator makes a number of numbers, which has no type.
+        """
         raised = [self._raise(value) for value in values]
         exprs = [expr for expr, _ in raised]
-        if _common([natural for _, natural in raised], exprs, least) == type:
+        naturals = [natural for _, natural in raised]
+        if _common(naturals, exprs, least) == type:
+            if folds and all(natural is None for natural in naturals):
+                exprs[0] = _cast(exprs[0], type)
             return tuple(exprs)
         return tuple(
             expr if natural is not None and compute_type(natural) == type else _cast(expr, type)
