@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import (
@@ -221,7 +221,8 @@ class Interface:
         ]
         if followed[0] != followed[1]:
             return "sizes of labels follow from others in another way"
-        checked = [{x.canonical(bound) for bound in x.bounds} for x in (self, other)]
+        both = {*self.labels} & {*other.labels}
+        checked = [{x.canonical(bound, both) for bound in x.bounds} for x in (self, other)]
         if checked[0] != checked[1]:
             return "other indices are checked"
         needs = [x.least_of_groups() for x in (self, other)]
@@ -229,9 +230,17 @@ class Interface:
             return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
         return None
 
-    def canonical(self, bound: Bound) -> Bound:
-        """Returns the check of an index with the first label of each size, and without a reason."""
-        first = {label: min(group) for group in self.groups for label in group}
+    def canonical(self, bound: Bound, known: Collection[str]) -> Bound:
+        """Returns the check of an index with the first label of each size, and without a reason.
+
+        Args:
+            bound: the check.
+            known: the labels to choose from, as those that two interfaces have.
+        """
+        first = {
+            label: min((name for name in group if name in known), default=label)
+            for group in self.groups for label in group
+        }  # fmt: skip
 
         def of(labels: Iterable[str]) -> tuple[str, ...]:
             return tuple(first.get(label, label) for label in labels)

@@ -172,11 +172,16 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
 
 def _named_by_directives(symbols: Symbols) -> set[str]:
     """Returns the functions that directives are about, or name."""
-    branches = (b for item in symbols.program.alternatives for b in item.branches)
     return {
-        str(name) for item in itertools.chain(symbols.schedule, *branches)
+        str(name) for item in _directives(symbols)
         for name in (item.function, *(a.value for a in item.arguments))
     }  # fmt: skip
+
+
+def _directives(symbols: Symbols) -> Iterator[DirectiveCall]:
+    """Yields the directives of a program, those of alternatives too."""
+    branches = (b for item in symbols.program.alternatives for b in item.branches)
+    return itertools.chain(symbols.schedule, *branches)
 
 
 def _joined_labels(symbols: Symbols, output: Definition) -> dict[str, str]:
@@ -184,9 +189,8 @@ def _joined_labels(symbols: Symbols, output: Definition) -> dict[str, str]:
 
     A joined label belongs to one function, and a label that joins reduced ones is not the copy's.
     """
-    branches = (b for item in symbols.program.alternatives for b in item.branches)
     joined: dict[str, str] = {}
-    for item in itertools.chain(symbols.schedule, *branches):
+    for item in _directives(symbols):
         if item.function != output.name or item.name != "fuse" or not item.arguments:
             continue
         *labels, last = (a.value for a in item.arguments)
@@ -217,18 +221,28 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
     )
 
     shared = _shared_loops(symbols, definition)
+    # What a directive calls so, others mean by it.
+    given = {
+        a.value for item in _directives(symbols)
+        if item.function == definition.name and item.name == "rename" for a in item.arguments
+    }  # fmt: skip
+    meant = {old: new for old, new in renamed.items() if old not in given}
 
     def directive(item: DirectiveCall) -> DirectiveCall:
-        names = renamed
+        names = meant
         if item.name == "fuse_at" and item.arguments:
             # The label is that of a loop of the consumer, which is named first.
             owner = item.arguments[0].value
-            names = {old: new for old, new in renamed.items() if old not in shared}
+            names = {old: new for old, new in meant.items() if old not in shared}
         else:
             owner = item.function
         if owner != definition.name:
             return item
-        return replace(item, arguments=tuple(_argument(a, names) for a in item.arguments))
+        if item.name == "rename":
+            arguments = [_argument(a, renamed)._replace(value=a.value) for a in item.arguments]
+        else:
+            arguments = [_argument(a, names) for a in item.arguments]
+        return replace(item, arguments=tuple(arguments))
 
     symbols.schedule[:] = map(directive, symbols.schedule)
     symbols.program.alternatives[:] = [
@@ -240,9 +254,8 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
 def _shared_loops(symbols: Symbols, definition: Definition) -> set[str]:
     """Returns the labels of a function whose loops are those of the function that it is fused into.
     """
-    branches = (b for item in symbols.program.alternatives for b in item.branches)
     found: set[str] = set()
-    for item in itertools.chain(symbols.schedule, *branches):
+    for item in _directives(symbols):
         if item.function != definition.name or item.name != "fuse_at":
             continue
         for label in (a.value for a in item.arguments[1:]):

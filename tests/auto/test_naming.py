@@ -453,10 +453,31 @@ def test_tiles_that_triton_refuses_are_not_chosen() -> None:
 )  # fmt: skip
 def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[str, int]) -> None:
     """Holds for the text of a program, too."""
-    ends = " f.compile(); g.compile();"
+    found = read_again(text, " f.compile(); g.compile();", sizes)
+    assert any("halo" in item for item in found)
+
+
+def test_schedules_of_functions_that_are_read_in_a_window_are_read_again() -> None:
+    """The window turns pairs of a row's elements; its function has a label of its own."""
+    text = """
+    Func q, r, k, s, m, l, o; In X, P, K, V; Var b, h, i, n, d; RVar c, e, j;
+    q[b, h, i, d] = rdot(X[b, i, c], P[h, c, d], c);
+    k[b, h, n, d] = rdot(X[b, n, c], K[h, c, d], c);
+    r[b, h, i, d] = q[b, h, i, d] * cos(i * 0.1) + q[b, h, i, (d + len(d) // 2) % len(d)] * i;
+    s[b, h, i, n] = rdot(r[b, h, i, e], k[b, h, n, e], e) * 0.5;
+    m[b, h, i] = rmax(s[b, h, i, j], j, j <= i);
+    l[b, h, i] = rsum(exp(s[b, h, i, j] - m[b, h, i]), j, j <= i);
+    o[b, h, i, d] = rdot(exp(s[b, h, i, j] - m[b, h, i]), V[b, h, j, d], j, j <= i) / l[b, h, i];
+    """
+    sizes = {"b": 2, "h": 3, "i": 7, "j": 7, "d": 4, "c": 12}
+    found = read_again(text, " o.compile();", sizes)
+    assert any(item.startswith("q.rename(q_d:") for item in found)
+
+
+def read_again(text: str, ends: str, sizes: dict[str, int]) -> list[str]:
+    """Returns the schedule of a program, whose text gives the same kernels."""
     module = algorithm(text + ends)
     found = auto_schedule(module, Interface.of(module).sizes(sizes), H200)
-    assert any("halo" in item.text for item in found)
     again = algorithm(text + " " + " ".join(texts(found)) + ends)
     whole = with_schedule(module, found)
     for each in (again, whole):
@@ -465,3 +486,4 @@ def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[
         [str(op) for op in each.ops if isinstance(op, loop.KernelOp)] for each in (again, whole)
     ]
     assert kernels[0] == kernels[1]
+    return texts(found)

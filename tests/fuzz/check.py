@@ -54,14 +54,16 @@ class WrongError(AssertionError):
     """A case that shows a fault of the compiler."""
 
 
-class _SlowError(BaseException):
+class SlowError(BaseException):
     """Raised where time is up, past whatever catches exceptions."""
 
 
 @contextmanager
-def _limited(seconds: int) -> Generator[None]:
+def limited(seconds: int) -> Generator[None]:
+    """Raises `SlowError` where what is done in it takes longer."""
+
     def stop(*_: object) -> None:
-        raise _SlowError
+        raise SlowError
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)
@@ -147,9 +149,9 @@ def check(case: Case, limit: int = LIMIT, boundaries: bool | None = None) -> Out
     if boundaries is None:
         boundaries = case.seed % BOUNDARIES == 0
     try:
-        with _limited(limit):
+        with limited(limit):
             return _check(case, boundaries)
-    except _SlowError:
+    except SlowError:
         return Outcome("slow")
 
 
@@ -180,14 +182,14 @@ def check_certificate(case: Case, limit: int = 3 * LIMIT) -> Outcome:
         WrongError: if an obligation is refuted, or a refusal is not one in words.
     """
     try:
-        with _limited(limit):
+        with limited(limit):
             program = _compiled(case)
             if isinstance(program, Outcome):
                 return program
             if "compile_to_kernel(" in case.text:
                 return Outcome("declined", "a kernel alone has no certificate")
             return Outcome("right", obligations=_certified(program))
-    except _SlowError:
+    except SlowError:
         return Outcome("slow")
 
 

@@ -3,6 +3,7 @@
     python tests/fuzz/fuzz.py --cases 5000
     python tests/fuzz/fuzz.py --seconds 600 --jobs 16 --gpu
     python tests/fuzz/fuzz.py --cases 20000 --certify
+    python tests/fuzz/fuzz.py --cases 5000 --auto
 
 What fails is shrunk and written to `tests/regressions/`, where the tests pick it up.
 """
@@ -59,7 +60,7 @@ def run_batch(
     gpu: bool,
     cases: int = BATCH,
     running: Path | None = None,
-    certify: bool = False,
+    way: str = "check",
 ) -> tuple[Tally, str | None]:
     """Checks the cases of one seed.
 
@@ -68,17 +69,20 @@ def run_batch(
         gpu: whether kernels run on the GPU.
         cases: how many cases are drawn.
         running: a file that holds the case that runs, for when the process dies of it.
-        certify: whether cases are certified, rather than run.
+        way: how cases are checked: as they are (`check`), by `certify`, or under the schedules of
+            `auto`.
 
     Returns:
         The tally, and the smallest failing case as the text of a file, if one fails.
     """
+    from automatic import check_automatic
     from cases import Case
     from check import Outcome, check, check_certificate
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
     from programs import cases as drawn
 
+    ways = {"check": check, "certify": check_certificate, "auto": check_automatic}
     tally = Tally()
     failing: list[tuple[Case, str]] = []
 
@@ -92,7 +96,7 @@ def run_batch(
         if running is not None:
             running.write_text(case.to_file(f"seed {seed}"), encoding="utf-8")
         try:
-            outcome: Outcome = check_certificate(case) if certify else check(case)
+            outcome: Outcome = ways[way](case)
         except Exception as error:
             failing.append((case, f"{type(error).__name__}: {error}"))
             raise
@@ -171,10 +175,17 @@ def main() -> int:
         "--certify", action="store_true",
         help="certify each case and run only what is not proved: none may be refuted",
     )  # fmt: skip
+    parser.add_argument(
+        "--auto", action="store_true",
+        help="run each case under the schedule that auto chooses for it, in place of its own",
+    )  # fmt: skip
     parser.add_argument("--gpu", action="store_true", help="run kernels on the GPU")
     parser.add_argument("--save", type=Path, default=REGRESSIONS, help="where failures go")
     parser.add_argument("--report", type=Path, help="where to write the tally as JSON")
     args = parser.parse_args()
+    if args.certify and args.auto:
+        parser.error("give one of --certify and --auto")
+    way = "certify" if args.certify else "auto" if args.auto else "check"
     os.environ["FUZZ_BOUNDARIES"] = str(args.boundaries)
     if args.cases == 10**9 and args.seconds == 1e9:
         args.cases = 2000
@@ -191,7 +202,7 @@ def main() -> int:
 
         def draw(count: int) -> None:
             for seed in itertools.islice(seeds, count):
-                task = (seed, args.gpu, BATCH, Path(scratch, str(seed)), args.certify)
+                task = (seed, args.gpu, BATCH, Path(scratch, str(seed)), way)
                 pending[pool.schedule(run_batch, task)] = seed
 
         draw(2 * args.jobs)
