@@ -196,7 +196,8 @@ class _Checker:
                 )
         elif kind == "In":
             raise self.error(
-                f"tensor '{name}' is read without indices", at, f"write '{name}[…]'"
+                f"tensor '{name}' is read without indices", at,
+                f"write '{name}[…]', or '{name}[]' of one that has no axes",
             )
 
     def _use(self, name: str, definition: Definition) -> None:

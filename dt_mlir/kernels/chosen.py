@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from dt_mlir.frontend.emit import set_types
 from dt_mlir.kernels.kernel import Kernel
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.program import Program
@@ -25,10 +24,9 @@ class ChosenKernel(Kernel):
         self._choosing = threading.Lock()
         super().__init__(program, static=static)
 
-    def _tree(self, types: Mapping[str, str]) -> Program:
-        # What is shown is what was chosen last.
-        program = self._last or self.program
-        return Program(set_types(program.tree, types.items()))
+    @property
+    def _shown(self) -> Program:
+        return self._last or self.program
 
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
         given = inputs[: len(self._calls.tensors)]

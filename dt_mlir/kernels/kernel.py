@@ -182,14 +182,13 @@ class Kernel:
 
     def _of_some_type(self) -> ModuleOp | None:
         """The program at the `dt` level for one type of all open inputs; None if none does."""
-        for type in ("f32", "i32", "bool"):
-            try:
-                return emit_program(self._tree(dict.fromkeys(self._open, type)).tree)
-            except CompileError:
-                # What is not defined on a type may be on the one that it is called with.
-                if not self._open:
-                    raise
-        return None
+        try:
+            return self._tree({}).module()
+        except CompileError:
+            # What is not defined on one type may be on those that it is called with.
+            if self._open:
+                return None
+            raise
 
     def _first_call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Computes the outputs in a call unlike those before, or one that PyTorch watches."""
@@ -367,8 +366,13 @@ class Kernel:
                     found.add(f"{os.getpid()} {time.process_time_ns()}")
         return sorted(found)
 
+    @property
+    def _shown(self) -> Program:
+        """The program with the schedule that is shown."""
+        return self.program
+
     def _tree(self, types: Mapping[str, str]) -> Program:
-        return Program(set_types(self.program.tree, types.items()))
+        return Program(set_types(self._shown.tree, types.items()))
 
     @compiling()
     def _text(self, types: Mapping[str, str]) -> str:
@@ -529,7 +533,7 @@ class Kernel:
 
     def _repr_html_(self) -> str:
         """Returns HTML for a notebook: algorithm, schedule, picture, costs and generated code."""
-        shown = notebook.html_of(self.program)
+        shown = notebook.html_of(self._shown)
         try:
             picture, code, costs = self.draw(), self.source, self._costs()
         except CompileError as error:
@@ -552,12 +556,12 @@ class Kernel:
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule."""
-        return self.program.schedule
+        """The schedule; of a kernel whose schedule is chosen in calls, what was chosen last."""
+        return self._shown.schedule
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled stays behind; the copy finds it on disk.
         return copied, (partial(Kernel, static=self.static), (self.program,), self._backward)
 
     def __repr__(self) -> str:
-        return f"<kernel of {self.name}>\n{self.program}"
+        return f"<kernel of {self.name}>\n{self._shown}"

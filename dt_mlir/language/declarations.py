@@ -93,7 +93,9 @@ class _Tensor(Declared):
         uses = {used for item in found for used in item.uses}
         at = here()
         node = Read(self.name, tuple(item.node for item in found), at)
-        return Built(node if found else Name(self.name, at), uses | {self})
+        # The text of a function without labels has no brackets; that of a tensor always has.
+        named = not found and self.kind == Func.kind
+        return Built(Name(self.name, at) if named else node, uses | {self})
 
 
 def _as_tuple(indices: object) -> Sequence[object]:

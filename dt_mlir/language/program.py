@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.compiling import compiling
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.frontend import syntax
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
-from dt_mlir.frontend.emit import emit_program
+from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
@@ -149,10 +151,20 @@ class Program:
     def module(self) -> ModuleOp:
         """The program as IR of the `dt` level.
 
+        Inputs of no declared type have the first of `f32`, `i32` and `bool` on which the program is
+        defined.
+
         Raises:
             CompileError: at the first mistake.
         """
-        return emit_program(self.tree)
+        try:
+            return emit_program(self.tree)
+        except CompileError:
+            for type in ("i32", "bool") if self.open_inputs else ():
+                typed = set_types(self.tree, dict.fromkeys(self.open_inputs, type).items())
+                with suppress(CompileError):
+                    return emit_program(typed)
+            raise
 
     @property
     def open_inputs(self) -> list[str]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -197,6 +198,49 @@ def test_fingerprints() -> None:
     one, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
     assert fingerprint(made(1.0, one)) == fingerprint(made(1.0, one))
     assert fingerprint(made(1.0, one)) != fingerprint(made(1.0, other))
+
+
+def test_fingerprints_of_classes_and_modules() -> None:
+    def made(number: float, base: type = object) -> Any:
+        class Helper(base):
+            __slots__ = ("value",)
+            unit = 1.0
+
+            @staticmethod
+            def scale(value: float) -> float:
+                return value * number
+
+            @property
+            def twice(self) -> float:
+                return 2 * number
+
+        return lambda value: Helper.scale(value)
+
+    assert fingerprint(made(1.0)) == fingerprint(made(1.0))
+    assert fingerprint(made(1.0)) != fingerprint(made(2.0))
+    assert fingerprint(made(1.0)) != fingerprint(made(1.0, Exception))
+
+    def of_module(text: str) -> Any:
+        helpers, inner = ModuleType("helpers"), ModuleType("helpers.inner")
+        helpers.inner = inner  # type: ignore[attr-defined]
+        exec(text, inner.__dict__)
+        return lambda value: helpers.inner.scale(value)
+
+    text = "def scale(value): return value * 1.0"
+    assert fingerprint(of_module(text)) == fingerprint(of_module(text))
+    assert fingerprint(of_module(text)) != fingerprint(of_module(text.replace("1", "2")))
+    # What is looked up by no name does not count.
+    assert fingerprint(of_module(text)) == fingerprint(of_module(text + "\ndef other(): pass"))
+
+    def importing() -> Any:
+        def backward(value: float) -> float:
+            import helpers_of_a_user  # type: ignore[import-not-found]
+
+            return helpers_of_a_user.scale(value)
+
+        return backward
+
+    assert fingerprint(importing()) != fingerprint(importing())
 
 
 def test_tensors_of_other_classes_are_refused() -> None:
