@@ -19,6 +19,7 @@ from dt_mlir.scheduling.parameters import (
     Name,
     NamedChoice,
     Names,
+    Pairs,
     PartsOf,
     Setting,
     Sizes,
@@ -85,6 +86,8 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
     match kind:
         case Sizes():
             return f"**{name}: Size", f"**{name}"
+        case Pairs():
+            return f"**{name}: NameLike", f"**{name}"
         case Names():
             return f"*{name}: NameLike", f"*{name}"
         case Setting():
@@ -119,6 +122,8 @@ def _form(cls: type[Directive]) -> str:
                 shown.append("k=8")
             case Sizes():
                 shown.append("x=64, …")
+            case Pairs():
+                shown.append("x='i', …")
             case Names():
                 shown.append("x, y, …")
             case NamedChoice(_, words):

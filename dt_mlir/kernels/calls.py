@@ -15,6 +15,7 @@ import torch
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import ELEMENT_TYPES, integer_range, is_float
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.language.places import refusal
 from dt_mlir.language.program import Program
 
@@ -59,6 +60,8 @@ class Calls:
         self.tensors = [d.name for d in declarations if d.kind == "In"]
         self.numbers = {d.name: d.type or "f32" for d in declarations if d.kind == "SIn"}
         self.names = [*self.tensors, *self.numbers]
+        outputs = [d for d in program.tree.all_directives() if d.name in OUTPUT_DIRECTIVES]
+        self._has_several = len(outputs) > 1
         if "out" in self.names:
             raise refusal("'out' is a parameter of every kernel", "call the input something else")
         labels: list[str] = []
@@ -107,6 +110,8 @@ class Calls:
             )
         if "out" in options and options["out"] is None:
             del options["out"]
+        elif self._has_several and isinstance(options.get("out"), list):
+            options["out"] = tuple(options["out"])
         for name in self.names[: len(found)]:
             if name in options:
                 raise TypeError(f"{self.function}: '{name}' is given twice, by place and by name")
@@ -193,7 +198,11 @@ class Calls:
             found[name] = size
         for name in labels:
             if name not in found:
-                raise TypeError(f"{self.function}: the size of '{name}' is missing")
+                raise TypeError(
+                    f"{self.function}: the size of '{name}' is missing: no tensor has it; give it "
+                    f"by name, as in {name}=16, or declare what it follows from, as in "
+                    f"Var('{name}', size(A, 0))"
+                )
         return found
 
     def _check_out(self, out: Any) -> None:

@@ -20,12 +20,13 @@ from dt_mlir.certificates.making import certificate_of
 from dt_mlir.certificates.obligation import Certificate
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
-from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
+from dt_mlir.element_types import TORCH_TYPES
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse
 from dt_mlir.frontend.emit import compile_text, emit_program, set_types
 from dt_mlir.kernels import modes
 from dt_mlir.kernels.calls import Calls
 from dt_mlir.kernels.fingerprint import fingerprint
+from dt_mlir.kernels.given import types_given
 from dt_mlir.kernels.shapes import sizes_of
 from dt_mlir.language import notebook
 from dt_mlir.language.names import type_of_torch
@@ -395,11 +396,8 @@ class Kernel:
 
     def types_of(self, types: Mapping[str, str] | None) -> dict[str, str]:
         """The types of open inputs: those given, else those of the last call, else f32."""
-        found = dict.fromkeys(self._open, "f32") | self._types | dict(types or {})
-        for name, type in found.items():
-            if type not in ELEMENT_TYPES:
-                raise CompileError(f"'{type}' is not an element type, as which '{name}' is given")
-        return found
+        given = {} if types is None else types_given(types)
+        return dict.fromkeys(self._open, "f32") | self._types | given
 
     @property
     def source(self) -> str:

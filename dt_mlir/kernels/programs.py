@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.chosen import ChosenKernel
 from dt_mlir.kernels.dispatched import TunedForSizes, tuned_for_sizes
+from dt_mlir.kernels.given import sizes_given, types_given
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language import notebook
@@ -159,7 +160,7 @@ def compile(
 def auto(
     what: Func | Program | Kernel,
     *tensors: Any,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
     device: str | None = None,
 ) -> Schedule:
@@ -172,24 +173,31 @@ def auto(
         what: a function, a program or a kernel.
         tensors: tensors of the types and sizes in question; their elements do not matter.
         types: element types of the inputs that the program leaves open, without tensors.
-        sizes: sizes of labels; others are assumed to be 4096.
+        sizes: sizes of labels; others are assumed to be 4096, of which a warning tells.
         device: the device, as `h200` or as its driver calls it; None for the present GPU, or
             an H200.
 
     Raises:
         CompileError: if the program is wrong, or there are no figures of the device.
     """
-    from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule
+    from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, open_labels
     from dt_mlir.autoscheduling.decisions import calls
     from dt_mlir.costs.device import find_device, present_device
 
     program = _program(what, None)
     module, known = _settled("auto", program, tensors, types, sizes)
+    if device is not None and not is_a(device, str):
+        raise refusal(f"a device has a name, as 'h200', and {device!r} is none")
     model = present_device() if device is None else find_device(device)
-    decisions = auto_schedule(module, assumed_sizes(module, known), model)
+    every, place = assumed_sizes(module, known), here()
+    assumed = ", ".join(f"{label}={every[label]}" for label in open_labels(module, known))
+    if assumed:
+        location = make_location(place.file or "-", place.line, place.column)
+        warn(f"auto assumes {assumed}", location, "give the sizes, or tensors that have them")
+    decisions = auto_schedule(module, every, model)
     schedule = Schedule()
     for call in calls(decisions):
-        schedule.add(call, [])
+        schedule.add(replace(call, at=place, name_at=place), [])
     return schedule
 
 
@@ -308,9 +316,8 @@ def tune(
             jobs=jobs or os.cpu_count() or 1, rounds=rounds, keep=keep, timeout=timeout,
             trials=trials, budget=budget, seed=seed, load=_plugin_files(program),
         )  # fmt: skip
-        searches = Searches(
-            program, _inputs(program, tensors), options, space == "auto", database, gpus, progress
-        )
+        inputs = _inputs("tune", program, tensors)
+        searches = Searches(program, inputs, options, space == "auto", database, gpus, progress)
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
@@ -350,7 +357,7 @@ def best(
     what: Func | Program | Kernel,
     *tensors: Any,
     space: Schedule | None = None,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
     device: str | None = None,
     database: str | os.PathLike[str] | None = None,
@@ -426,7 +433,7 @@ def _settled(
     name: str,
     program: Program,
     tensors: tuple[Any, ...],
-    types: Mapping[str, str] | None,
+    types: Mapping[str, Any] | None,
     sizes: Mapping[str, int] | None,
 ) -> tuple[ModuleOp, dict[str, int]]:
     """Returns a program at the `dt` level for some types, and the sizes that are known.
@@ -438,8 +445,9 @@ def _settled(
         types: element types, where no tensors say them.
         sizes: sizes of labels.
     """
-    wanted, known = dict(types or {}), dict(sizes or {})
-    inputs = _inputs(program, tensors) if tensors else {}
+    wanted = {} if types is None else types_given(types)
+    known = {} if sizes is None else sizes_given(sizes)
+    inputs = _inputs(name, program, tensors) if tensors else {}
     if tensors:
         wanted = {item: str(type_of_torch(inputs[item].dtype)) for item in program.open_inputs}
     module = emit_program(set_types(program.tree, wanted.items()))
@@ -452,7 +460,7 @@ def _settled(
     return module, known
 
 
-def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
+def _inputs(name: str, program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     """The tensors by name.
 
     Raises:
@@ -460,14 +468,17 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     """
     names = [d.name for d in program.tree.declarations if d.kind in ("In", "SIn")]
     if len(tensors) > len(names):
-        raise CompileError(f"there are {len(names)} inputs, and {len(tensors)} are given")
+        raise refusal(f"{name}: there are {len(names)} inputs, and {len(tensors)} are given")
     names = [d.name for d in program.tree.declarations if d.kind == "In"]
     found = dict(zip(names, tensors))
-    for name in names:
-        if not isinstance(found.get(name), torch.Tensor):
-            raise CompileError(f"tuning needs a tensor for '{name}'")
-        if type_of_torch(found[name].dtype) is None:
-            raise CompileError(f"'{name}' has elements of {found[name].dtype}")
+    for item in names:
+        given = found.get(item)
+        if item not in found:
+            raise refusal(f"{name}: there is no tensor for '{item}'")
+        if not isinstance(given, torch.Tensor):
+            raise refusal(f"{name}: '{item}' must be a tensor, not {type(given).__name__}")
+        if type_of_torch(given.dtype) is None:
+            raise refusal(f"{name}: '{item}' has elements of {given.dtype}")
     return found
 
 

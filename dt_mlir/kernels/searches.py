@@ -17,9 +17,9 @@ from dt_mlir.autoscheduling.least import least_time
 from dt_mlir.costs.device import present_device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.kernels.given import sizes_given
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.names import type_of_torch
-from dt_mlir.language.places import is_a, refusal
 from dt_mlir.language.program import Program
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tuning import measuring
@@ -91,7 +91,7 @@ class Searches:
         Raises:
             ValueError: where two disagree.
         """
-        return sizes_of("tune", self.interface, self._tensors, given)
+        return sizes_of("tune", self.interface, self._tensors, sizes_given(given))
 
     def sizes_instead(self, given: Mapping[str, int]) -> dict[str, int]:
         """Returns the sizes of labels: given ones, and those of the tensors for others.
@@ -99,9 +99,7 @@ class Searches:
         Raises:
             CompileError: if there is no label of a name, or labels of one size get two.
         """
-        for label, size in given.items():
-            if not is_a(size, int) or is_a(size, bool) or size < 0:
-                raise refusal(f"the size of '{label}' is a number of 0 or more, not {size!r}")
+        given = sizes_given(given)
         known = sizes_of("tune", self.interface, self._tensors, {})
         named = {label for group in self.interface.groups for label in group if {*group} & {*given}}
         for label in {*named, *self.interface.derived()}:

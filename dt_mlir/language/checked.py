@@ -16,7 +16,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 def checked(form: str) -> Callable[[_Method], _Method]:
     """Makes a method refuse what does not fit its parameters, with how the directive is written.
 
-    Where labels are given with a number each, a dictionary does too: `block({x: 8})`.
+    Where labels are given with a number or a name each, a dictionary does too: `block({x: 8})`.
 
     Args:
         form: how the directive is written.
@@ -59,4 +59,4 @@ def _label(label: Any) -> str:
 
 
 def _reason(error: TypeError, by_name: bool) -> str:
-    return "labels are given by name, each with a number" if by_name else str(error)
+    return "labels are given by name, as x=…" if by_name else str(error)

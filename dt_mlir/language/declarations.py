@@ -136,7 +136,7 @@ class SIn(_Value):
 class Func(_Tensor, ScheduledFunction):
     """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
 
-    It has an element for each index of its labels, of which there may be up to six, or none:
+    It has an element for each index of its labels, of which there may be any number, or none:
     `total[()] = …`. Others read it as `mm[x, y]`. Its directives are methods, which can be chained:
     `mm.block(x=128, y=128).num_warps(8)`.
 

@@ -19,8 +19,8 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
-    @checked("rename(renamed)")
-    def rename(self, /, renamed: object) -> Self:
+    @checked("rename(x='i', …)")
+    def rename(self, /, **renamed: NameLike) -> Self:
         """Calls the labels of a function by other names in the directives behind.
 
         A name is that of another label of the same size, or a new one. Loops over one label are
@@ -34,7 +34,7 @@ class Directives(ABC):
         Args:
             renamed: the labels, with their new names.
         """
-        return self.direct("rename", renamed)
+        return self.direct("rename", **renamed)
 
     @checked("online(label, 'apart')")
     def online(

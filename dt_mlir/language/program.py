@@ -48,8 +48,11 @@ class Program:
             CompileError: if a function is not defined, or two things have one name.
         """
         for item in outputs:
+            if is_a(item, Program):
+                raise refusal("a program says itself what is compiled", "call its compile()")
             if not is_a(item, Func):
-                raise refusal(f"{item!r} is not a function to compile")
+                hint = "give each of them, as in compile(f, g)" if is_a(item, list, tuple) else None
+                raise refusal(f"a {type(item).__name__} is not a function to compile", hint)
         if not outputs:
             raise refusal("there is nothing to compile", "name at least one function")
         found: dict[Declared, None] = {}

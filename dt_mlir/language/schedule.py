@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -169,7 +170,15 @@ class Schedule:
         return notebook.text(repr(self)) + (meaning if rows else "")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schedule) and self.to_dt() == other.to_dt()
+        """Returns whether another schedule says the same, for whatever reasons."""
+        return isinstance(other, Schedule) and self._said() == other._said()
+
+    def _said(self) -> str:
+        """Returns the schedule as text, without the reasons for its directives."""
+        bare = Schedule()
+        bare.knobs, bare.alternatives = self.knobs, self.alternatives
+        bare.calls = [(number, replace(call, reason="")) for number, call in self.calls]
+        return bare.to_dt()
 
     __hash__: Any = None
 
@@ -180,7 +189,9 @@ class Schedule:
         Raises:
             CompileError: if the text is something else.
         """
-        program = parse_program(text, file)
+        if not is_a(text, str):
+            raise refusal(f"a {type(text).__name__} is not the text of a schedule")
+        program = _with_places(parse_program(text, file), file)
         if program.declarations or program.definitions:
             raise CompileError(f"{file}: a schedule declares and defines no functions")
         for item in program.directives:
@@ -207,3 +218,25 @@ class Schedule:
             CompileError: if it holds no schedule.
         """
         return Schedule.parse(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+
+
+def _with_places(program: SyntaxTree, file: str) -> SyntaxTree:
+    """Returns a schedule whose directives know their file, whatever program takes them."""
+
+    def placed(call: DirectiveCall) -> DirectiveCall:
+        return replace(
+            call, at=call.at._replace(file=file), name_at=call.name_at._replace(file=file)
+        )
+
+    return replace(
+        program,
+        knobs=[replace(item, at=item.at._replace(file=file)) for item in program.knobs],
+        directives=[*map(placed, program.directives)],
+        alternatives=[
+            replace(
+                item, at=item.at._replace(file=file),
+                branches=tuple(tuple(map(placed, branch)) for branch in item.branches),
+            )
+            for item in program.alternatives
+        ],
+    )

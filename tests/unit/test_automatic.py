@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -88,6 +89,69 @@ def test_other_schedules_are_refused() -> None:
         dt.auto(softmax(), device="abacus")
     with pytest.raises(CompileError, match="there is no label 'z'"):
         dt.auto(softmax(), sizes={"z": 1})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": {"x": "3"}}, "the size of 'x' is a number of 0 or more, not '3'"),
+        ({"sizes": {"x": 2.5}}, "the size of 'x' is a number of 0 or more, not 2.5"),
+        ({"sizes": [{"x": 3}]}, "sizes are a mapping of labels to numbers, not a list"),
+        ({"sizes": {dt.Var("x"): 3}}, "sizes are given by the names of labels"),
+        ({"types": ["f16"]}, "types are a mapping of inputs to element types, not a list"),
+        ({"types": {"A": "f17"}}, "'f17' is not an element type"),
+        ({"device": 3}, "a device has a name, as 'h200', and 3 is none"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        dt.auto(softmax(), **options)
+    if "sizes" not in options:
+        return
+    with pytest.raises(CompileError, match=message):
+        dt.best(softmax(), **options)
+
+
+def test_tensors_are_checked() -> None:
+    with pytest.raises(CompileError, match="auto: 'A' must be a tensor, not list"):
+        dt.auto(softmax(), [1.0])
+    with pytest.raises(CompileError, match="auto: there are 1 inputs, and 2 are given"):
+        dt.auto(softmax(), torch.rand(2, 2), torch.rand(2, 2))
+
+
+def test_types_of_pytorch_are_types() -> None:
+    sizes = {"x": 64, "y": 64}
+    said = dt.auto(softmax(), types={"A": "f16"}, sizes=sizes)
+    assert dt.auto(softmax(), types={"A": torch.float16}, sizes=sizes) == said
+    kernel = softmax().block(x=1).compile()
+    assert kernel.source_for(A=torch.float16) == kernel.source_for(A="f16")
+
+
+def test_assumed_sizes_are_told() -> None:
+    with pytest.warns(CompileWarning, match="auto assumes y=4096; give the sizes, or tensors"):
+        dt.auto(softmax(), sizes={"x": 64})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dt.auto(softmax(), sizes={"x": 64, "y": 64})
+        dt.auto(softmax(), torch.rand(4, 4))
+
+
+def test_reasons_are_no_part_of_what_a_schedule_says(tmp_path: Path) -> None:
+    schedule = dt.auto(softmax(), sizes={"x": 64, "y": 64})
+    assert "#" in schedule.to_dt()
+    assert dt.Schedule.parse(schedule.to_dt()) == schedule
+    schedule.save(tmp_path / "softmax.dt")
+    assert dt.Schedule.load(tmp_path / "softmax.dt") == schedule
+    assert dt.Schedule.parse("f.block(x:4);") != schedule
+
+
+def test_a_kernel_shows_the_schedule_that_was_chosen() -> None:
+    f = softmax()
+    f.block(x=3)
+    kernel = f.compile(schedule="auto")
+    kernel(torch.rand(5, 33, device=DEVICE))
+    assert "x:3" not in repr(kernel)
+    assert "total.fuse_at(f, x);" in kernel.schedule.to_dt()
 
 
 def test_mistakes_show_when_a_kernel_is_made() -> None:

@@ -172,13 +172,13 @@ def test_directives_of_plugins_are_found_by_a_search(how: str, tmp_path: Path) -
 
 
 def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
-    with pytest.raises(CompileError, match="tuning needs a tensor for 'A'"):
+    with pytest.raises(CompileError, match="tune: there is no tensor for 'A'"):
         dt.tune(doubled(), **options)
     with pytest.raises(ValueError, match=r"tune: 'A\[x\]' has 1 axes, but the tensor given has 2"):
         dt.tune(doubled(), torch.rand(2, 2), **options)
     with pytest.raises(CompileError, match="'A' has elements of torch.complex64"):
         dt.tune(doubled(), torch.rand(2, dtype=torch.complex64), **options)
-    with pytest.raises(CompileError, match="there are 2 inputs, and 3 are given"):
+    with pytest.raises(CompileError, match="tune: there are 2 inputs, and 3 are given"):
         dt.tune(doubled(), torch.rand(4), 2.0, 3.0, **options)
     with pytest.raises(CompileError, match="a str is neither a function, nor a program, nor a kernel"):
         dt.tune("f", torch.rand(4), **options)

@@ -522,6 +522,12 @@ def test_functions_as_targets_of_schedules() -> None:
             dt.Var(name)
     with pytest.raises(CompileError, match="is not a function to compile"):
         dt.compile(dt.In("A"))  # type: ignore[arg-type]
+    with pytest.raises(CompileError, match=r"a list is not .*; give each of them, as in compile\(f, g\)"):
+        dt.compile([mm])  # type: ignore[arg-type]
+    with pytest.raises(CompileError, match=r"a program says itself .*; call its compile\(\)"):
+        dt.compile(dt.Program.of([mm]))  # type: ignore[arg-type]
+    with pytest.raises(CompileError, match="a NoneType is not the text of a schedule"):
+        dt.Schedule.parse(None)  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="there is nothing to compile"):
         dt.compile()
     with pytest.raises(CompileError, match=r"1\.5 is not an option"):
