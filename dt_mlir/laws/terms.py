@@ -175,6 +175,7 @@ class Terms:
 
     def __init__(self, body: Body, centre: Centre, nested: Nested) -> None:
         self.body, self.centre, self.nested = body, centre, nested
+        self._known: dict[tuple[SSAValue, SSAValue | None], tuple[Term, ...]] = {}
 
     def split(self, value: SSAValue, mask: SSAValue | None = None) -> list[Term]:
         """Decomposes an element that is summed into terms.
@@ -186,6 +187,13 @@ class Terms:
         Raises:
             NotSeparable: with the part that spoils it.
         """
+        # What is read twice would be decomposed for each path that leads to it.
+        key = value, mask
+        if key not in self._known:
+            self._known[key] = tuple(self._split(value, mask))
+        return list(self._known[key])
+
+    def _split(self, value: SSAValue, mask: SSAValue | None) -> list[Term]:
         body = self.body
         if not body.sources(value):
             return [Term({(): value})]

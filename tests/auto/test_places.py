@@ -17,6 +17,7 @@ from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import least_blocks
 from dt_mlir.costs.device import find_device
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 H200 = find_device("h200")
 NORMALIZED = """
@@ -84,6 +85,26 @@ def test_functions_that_read_one_twice_are_placed_in_time(element: str, inlined:
     found = texts(schedule(text, {"i": 4096, "j": 4096}))
     assert time.thread_time() - started < 8
     assert sum(".inline(" in line for line in found) >= inlined
+
+
+def test_sums_of_what_reads_the_two_before_are_decomposed_in_time() -> None:
+    """In one pass each element is a sum of terms, which is the same on all ways to it."""
+    count = 34
+    lines = [f"f{k}[i, j] = f{k - 1}[i, j] * {k} + f{max(0, k - 2)}[i, j];" for k in range(1, count)]
+    names = ", ".join(f"f{k}" for k in range(count))
+    lines = [
+        "total[i] = rsum(A[i, j], j);", "f0[i, j] = A[i, j] - total[i];", *lines,
+        f"g[i] = rsum(f{count - 1}[i, j], j);",
+    ]  # fmt: skip
+    text = "\n".join([f"Func {names}, total, g; In A; Var i, j;", *lines, "g.compile();"])
+    started = time.thread_time()
+    found = texts(schedule(text, {"i": 100, "j": 64}))
+    assert time.thread_time() - started < 5
+    assert any(".fuse_at(g, i" in line for line in found)
+    module = algorithm(text.replace("g.compile", "g.online(j); g.compile"))
+    started = time.thread_time()
+    run_pipeline(module, default_pipeline("loop"))
+    assert time.thread_time() - started < 5
 
 
 ATTENTION = """
