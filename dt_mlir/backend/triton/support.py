@@ -18,9 +18,6 @@ def _check_tensor(function, name, value, axes, dtype):
     """Refuses what is not a tensor of these axes and this element type."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"{function}: '{name}' must be a tensor, not {type(value).__name__}")
-    if value.layout != torch.strided or value.is_meta:
-        kind = "on the meta device" if value.is_meta else f"of layout {value.layout}"
-        raise TypeError(f"{function}: '{name}' is {kind}, and kernels take tensors with strides")
     if axes is not None and value.dim() != len(axes):
         raise ValueError(
             f"{function}: '{name}[{', '.join(axes)}]' has {len(axes)} axes, "
