@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dt_mlir.dialects.tile.types import Axis
 
 TILE_LIMIT = 2**20
@@ -13,7 +15,7 @@ def padded(extent: int) -> int:
     return 1 << (extent - 1).bit_length()
 
 
-def static_elements(axes: list[Axis]) -> int:
+def static_elements(axes: Sequence[Axis]) -> int:
     """The number of elements of a tile, its unknown extents counted as one."""
     count = 1
     for axis in axes:

@@ -23,7 +23,7 @@ from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, tile, warp
 from dt_mlir.dialects.kernel import GridKernelOp
-from dt_mlir.passes.verify_tile import check_kernel
+from dt_mlir.passes.verify_tile import check_kernel, check_launches
 
 GLUON = """from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -80,6 +80,7 @@ def emit_module(
         if isinstance(kernel, tile.KernelOp):
             check_kernel(kernel)
         check_consumed(kernel)
+    check_launches(function)
     wrapper_name, signatures = module_signatures(module)
     helpers: set[str] = set()
     bodies: list[str] = []

@@ -177,7 +177,10 @@ class _Certifier:
         """Returns the certificate."""
         written: list[str] = []
         self._interface()
-        if self.prover.satisfiable():
+        if self._ranks() is not None:
+            # There is no element to compare what is stored with.
+            pass
+        elif self.prover.satisfiable():
             for launch, kernel in self.launches:
                 self._kernel(launch, kernel, written)
             for tensor in self.allocs:
@@ -304,9 +307,18 @@ class _Certifier:
         names = output_names(self.source), output_names(self.module)
         if problem is None and names[0] != names[1]:
             problem = f"it returns {', '.join(names[1])}"
-        problem = problem or self._results(names[0])
+        problem = problem or self._ranks() or self._results(names[0])
         verdict = Verdict.PROVED if problem is None else Verdict.REFUTED
         self._add(Kind.VALUE, "", text, verdict, problem or "", (text,))
+
+    def _ranks(self) -> str | None:
+        """Returns which tensor has not as many axes as its function; None if none has not."""
+        for name, alloc in self.allocs.items():
+            function = self.algorithm.functions.get(name)
+            if function is not None and len(function.label_names) != len(alloc.axis_names):
+                axes = len(alloc.axis_names)
+                return f"'{name}' has {axes} axes, and not {len(function.label_names)}"
+        return None
 
     def _results(self, outputs: Sequence[str]) -> str | None:
         """Returns what is wrong with the tensors that are returned; None if nothing is."""
@@ -504,7 +516,8 @@ class _Certifier:
             self._add(kind, root, found.statement, Verdict.ASSUMED, APPROXIMATED, texts)
         elif found.state is State.REFUTED:
             # Another way to pair the values may exist, so that only a run refutes the value.
-            self._open(kind, root, found.statement, f"it fails with {shown(found.sizes)}", texts)
+            reason = f"it fails with {shown(found.sizes)}"
+            self._add(kind, root, found.statement, Verdict.TESTED, reason, texts, found.sizes)
         else:
             self._asked(kind, root, found.statement, Query(found.state), texts)
 

@@ -33,7 +33,7 @@ class Tests:
 
     def __init__(self, algorithm: ModuleOp, module: ModuleOp) -> None:
         self.algorithm, self.module = algorithm, module
-        self._tried: dict[str, bool] = {}
+        self._tried: dict[str, tuple[Verdict, str]] = {}
 
     def run(self, obligations: list[Obligation]) -> None:
         """Tests the obligations that nothing proves or that are assumed, and counterexamples.
@@ -45,11 +45,16 @@ class Tests:
         for number, item in enumerate(obligations):
             if item.verdict is Verdict.PROVED or self._is_confirmed(item):
                 continue
+            verdict, reason = Verdict.TESTED, ""
             if item.kind is Kind.PROTOCOL:
                 verdict, reason = self._explored
             else:
-                general = general or self._outcome({})
-                verdict, reason = general
+                if item.verdict is Verdict.TESTED and item.sizes:
+                    # What the solver doubts it says sizes of.
+                    verdict, reason = self._at(item.sizes)
+                if verdict is Verdict.TESTED:
+                    general = general or self._outcome({})
+                    verdict, reason = general
             if item.verdict is Verdict.ASSUMED and verdict is not Verdict.REFUTED:
                 continue
             known = "" if item.verdict is Verdict.REFUTED else item.reason
@@ -77,10 +82,15 @@ class Tests:
         """Returns whether an obligation is refuted, as far as can be tried here."""
         if item.verdict is not Verdict.REFUTED or not item.sizes:
             return item.verdict is Verdict.REFUTED
-        key = str(item.sizes)
+        return self._at(item.sizes)[0] is not Verdict.TESTED
+
+    def _at(self, given: dict[str, int]) -> tuple[Verdict, str]:
+        """Returns what a run at the sizes of a counterexample says: nothing where the wrapper
+        refuses them."""
+        key = str(given)
         if key not in self._tried:
-            sizes = self._completed(item.sizes)
-            self._tried[key] = sizes is not None and self._outcome(sizes)[0] is not Verdict.TESTED
+            sizes = self._completed(given)
+            self._tried[key] = (Verdict.TESTED, "") if sizes is None else self._outcome(sizes)
         return self._tried[key]
 
     def _completed(self, sizes: dict[str, int]) -> dict[str, int] | None:

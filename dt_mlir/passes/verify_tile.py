@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.analysis.tile_sizes import padded
+from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded, static_elements
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import tile
+from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.traversal import of_kind, operations, values_of
+from dt_mlir.passes.tile_place_masks import check_sizes
+from dt_mlir.traversal import of_kind, operations, operations_of, values_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
@@ -64,6 +66,8 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     known = {label.data for label in kernel.labels}
     # A kernel has many values, but few types.
     for type in {id(value.type): value.type for value in values_of(kernel)}.values():
+        if static_elements(axes_of(type)) > TILE_LIMIT:
+            check_sizes(kernel)
         for axis in axes_of(type):
             if axis.extent not in known and isinstance(axis.extent, str):
                 raise CompileError(f"'{axis.extent}' is not a label of the kernel", kernel)
@@ -79,12 +83,36 @@ def check_kernel(kernel: tile.KernelOp) -> None:
         raise CompileError(f"the kernel never stores '{kernel.root.data}'", kernel)
 
 
+def check_launches(function: host.FuncOp) -> None:
+    """Checks that no kernel loads from what is allocated before a kernel stores to it.
+
+    Raises:
+        CompileError: at the first launch of one that does.
+    """
+    known: set[SSAValue] = {*function.body.block.args}
+    for launch in function.launches():
+        for kernel in launch.kernel_ops():
+            if not isinstance(kernel, tile.KernelOp):
+                continue
+            values: dict[SSAValue, SSAValue] = dict(zip(kernel.args, launch.arguments))
+            for load in operations_of(kernel, tile.LoadOp):
+                value = values.get(load.base)
+                if value is not None and value not in known:
+                    name = host.tensor_name(value)
+                    raise CompileError(
+                        f"'{kernel.root.data}' loads from '{name}', to which no kernel has stored",
+                        launch, f"launch the kernel that stores to '{name}' before it",
+                    )  # fmt: skip
+            stores = operations_of(kernel, tile.StoreOp)
+            known.update(values[store.base] for store in stores if store.base in values)
+
+
 @dataclass(frozen=True)
 class VerifyTilePass(ModulePass):
     """Checks that a module is what the emitter takes.
 
     Kernels are block programs without loops over labels, all extents are powers of two, no axis
-    has a bound, and what a kernel loads from it does not store to.
+    has a bound, what a kernel loads from it does not store to, and an earlier one does.
     """
 
     name = "verify-tile"
@@ -95,3 +123,6 @@ class VerifyTilePass(ModulePass):
                 raise CompileError(f"'{inner.name}' is not of the 'tile' level", inner)
         for kernel in kernels_of(op):
             check_kernel(kernel)
+        function = host.function_of(op)
+        if function is not None:
+            check_launches(function)

@@ -88,6 +88,11 @@ def parse_mlir(
         place = error.span.get_location()
         location = make_location(name, place.line + first_line, place.col)
         message = error.msg.strip().splitlines()[0].rstrip(".!")
+        if message.startswith("in "):
+            # xDSL says where it is, and not what is wrong.
+            found = error.span.text
+            message = re.sub(r"^in (\w+) definition$", r"in the definition of a \1", message)
+            message = f"unexpected '{found}' {message}" if found else f"the text ends {message}"
         if "{first_char}" in message:
             message = "this character cannot stand here"
         unknown = re.fullmatch(r"Operation (\S+) is not registered", message)

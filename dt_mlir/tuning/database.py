@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from math import log
+from math import inf, log
 from pathlib import Path
 from statistics import mean, median
 from typing import Any, Self
@@ -60,6 +60,14 @@ CREATE TABLE IF NOT EXISTS predictions (
 );
 CREATE INDEX IF NOT EXISTS by_candidate ON measurements (candidate, method);
 """
+
+_COLUMNS = (
+    "SELECT algorithm, program, sizes, device, versions, status, message, resources, point"
+    " FROM candidates LIMIT 0",
+    "SELECT candidate, method, milliseconds, at FROM measurements LIMIT 0",
+    "SELECT candidate, model, seconds, features FROM predictions LIMIT 0",
+)
+"""Queries that fail where tables of these names are others."""
 
 
 def default_path() -> Path:
@@ -140,6 +148,8 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute(f"PRAGMA application_id = {_KIND}")
             self._connection.executescript(_SCHEMA)
+            for query in _COLUMNS:
+                self._connection.execute(query)
         except sqlite3.Error as error:
             raise CompileError(f"{path} cannot be used as a database: {error}") from error
 
@@ -205,16 +215,18 @@ class Database:
             "SELECT algorithm, sizes, method, features, seconds, MIN(milliseconds)"
             " FROM predictions JOIN candidates ON predictions.candidate = id"
             " JOIN measurements ON measurements.candidate = id"
-            " WHERE device = ? AND model = ? AND status = 'ok'"
+            " WHERE device = ? AND model = ? AND status = 'ok' AND milliseconds > 0 AND seconds > 0"
             " AND NOT (algorithm = ? AND sizes = ?)"
             " GROUP BY id, method ORDER BY id DESC",
             (setting.device, model, setting.algorithm, _key(setting)),
         )
         groups: dict[tuple[str, str, str], list[tuple[tuple[float, ...], float]]] = {}
         for algorithm, sizes, method, features, seconds, milliseconds in rows.fetchall():
+            numbers = _decoded(features, list)
+            if numbers is None or not _is_time(milliseconds) or not _is_time(seconds):
+                continue
             group = groups.setdefault((algorithm, sizes, method), [])
-            ratio = log(milliseconds / 1000 / seconds)
-            group.append((tuple(json.loads(features)), ratio))
+            group.append((tuple(numbers), log(milliseconds / 1000 / seconds)))
         found: list[tuple[tuple[float, ...], float]] = []
         for group in groups.values():
             middle = mean(ratio for _, ratio in group)
@@ -222,7 +234,10 @@ class Database:
         return found[:MOST_RATIOS]
 
     def load(self, setting: Setting, method: str) -> dict[str, Record]:
-        """Returns the records of a program's candidates in a setting, by the text of each."""
+        """Returns the records of a program's candidates in a setting, by the text of each.
+
+        Rows that something else has damaged are left out, as if they had not been measured.
+        """
         found: dict[str, Record] = {}
         ids: dict[int, Record] = {}
         with closing(self._connection.cursor()) as cursor:
@@ -232,8 +247,10 @@ class Database:
                 (setting.algorithm, _key(setting), setting.device, setting.versions),
             )
             for number, program, status, message, resources, point in rows.fetchall():
-                record = Record(program, status, message, json.loads(resources))
-                record.point = json.loads(point)
+                used, chosen = _decoded(resources, dict), _decoded(point, dict)
+                if chosen is None or used is None or not _are_mappings(used.values()):
+                    continue
+                record = Record(program, status, message, used, point=chosen)
                 found[program] = ids[number] = record
             for number, record in ids.items():
                 times = cursor.execute(
@@ -241,7 +258,7 @@ class Database:
                     " ORDER BY rowid",
                     (number, method),
                 )
-                record.times = [row[0] for row in times.fetchall()]
+                record.times = [row[0] for row in times.fetchall() if _is_time(row[0])]
         return found
 
     def settings(self, algorithm: str) -> list[Setting]:
@@ -253,7 +270,9 @@ class Database:
         )
         found: list[Setting] = []
         for key, device, versions in rows.fetchall():
-            sizes = json.loads(key)
+            sizes = _decoded(key, dict)
+            if sizes is None:
+                continue
             strides = tuple(map(tuple, sizes.pop(STRIDES, ())))
             found.append(Setting(algorithm, sizes, device, versions, strides))
         return found
@@ -297,3 +316,20 @@ def _key(setting: Setting) -> str:
     if setting.strides:
         found[STRIDES] = setting.strides
     return json.dumps(found)
+
+
+def _decoded(text: object, kind: type) -> Any:
+    """Returns the value that JSON says; None where it is not one of a kind."""
+    try:
+        found = json.loads(str(text))
+    except ValueError:
+        return None
+    return found if isinstance(found, kind) else None
+
+
+def _are_mappings(values: Iterable[object]) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < inf

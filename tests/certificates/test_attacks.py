@@ -461,3 +461,33 @@ def test_a_store_in_a_loop_that_has_no_term_is_not_proved(tmp_path: Path) -> Non
     assert len(written) == 2
     assert not any(item.verdict is Verdict.PROVED for item in written)
     assert refuted(text, tmp_path)
+
+
+def test_a_loop_that_ends_where_no_usual_size_does(tmp_path: Path) -> None:
+    """The solver finds a size at which the sum lacks an element; there the program is run."""
+    text = tiles(ROWS.format("rsum(A[x, k], k)"))
+
+    def ends_at(most: int) -> str:
+        return edited(
+            text,
+            ("%acc = scf.for", f"%most = arith.constant {most} : index\n"
+             "    %end = arith.minsi %k_size, %most : index\n    %acc = scf.for"),
+            ("%k_start = %2 to %k_size step", "%k_start = %2 to %end step"),
+        )  # fmt: skip
+
+    assert refuted(ends_at(304), tmp_path)
+    # What is too large to run is assumed, with what is known of it.
+    found = certify(parsed(ends_at(10**9), tmp_path)).obligations
+    (doubted,) = [item for item in found if item.verdict is Verdict.ASSUMED]
+    assert doubted.reason.startswith("it fails with ")
+    assert "it cannot be run here: " in doubted.reason
+
+
+@pytest.mark.parametrize("defined", ["f[x, y] = rsum(A[x, k], k)", "f[] = rsum(A[0, k], k)"])
+def test_an_algorithm_of_other_axes_is_refuted(defined: str, tmp_path: Path) -> None:
+    wrong = edited(
+        tiles(ROWS.format("rsum(A[x, k], k)")),
+        ('"Var x;"', '"Var x, y;"'), ("f[x] = rsum(A[x, k], k)", defined),
+    )  # fmt: skip
+    found = certify(parsed(wrong, tmp_path)).refuted
+    assert [item.statement for item in found] == ["it takes and returns what the algorithm says"]

@@ -208,9 +208,9 @@ def scalar_expression(
         case arith.SelectOp():
             return code.call("tl.where", shown(0), shown(1, True), shown(2, True))
         case _:
-            raise CompileError(
-                f"the Triton backend has no '{op.name}'", op, "run expand-elementwise first"
-            )
+            may_expand = op.name.split(".")[0] in ("elem", "math", "arith")
+            hint = "run expand-elementwise first" if may_expand else None
+            raise CompileError(f"the Triton backend has no '{op.name}'", op, hint)
 
 
 def _is_all_ones(attr: Attribute | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
@@ -304,7 +305,27 @@ class FuncOp(IRDLOperation):
             raise VerifyException("the host function ends with 'host.return'")
         if returned.operand_types != tuple(self.function_type.outputs):
             raise VerifyException("the type of a host function is that of what it returns")
+        self._check_order_of_sizes()
         self._check_launches()
+
+    def _check_order_of_sizes(self) -> None:
+        """Checks that no size follows from itself.
+
+        Raises:
+            MalformedError: at one that does.
+        """
+        first = self.first_of_same()
+        ops = {op.label.data: op for op in self.body.block.ops if isinstance(op, DefineOp)}
+        order = TopologicalSorter[str]()
+        for label, op in ops.items():
+            sizes = [first.get(size, size) for size in op.definition.sizes]
+            order.add(first.get(label, label), *sizes)
+        try:
+            order.prepare()
+        except CycleError as error:
+            cycle = {*error.args[1]}
+            label = next(label for label in ops if first.get(label, label) in cycle)
+            raise MalformedError(f"the size of '{label}' depends on itself", ops[label]) from None
 
     def _check_known(self, op: Operation, labels: Sequence[str]) -> None:
         """Checks that labels are those of the function, or of an argument's axes.

@@ -27,6 +27,23 @@ host.in_bounds x below y over [x, x] "A"
 // expected-error@above {{'host.in_bounds' is malformed: each dimension and symbol of the index needs a label}}
 // -----
 host.func @f() -> memref<?xf32> attributes {labels = ["x"]} {
+  host.define x size len(x) - 2
+  // expected-error@above {{'host.define' is malformed: the size of 'x' depends on itself}}
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.return %f
+}
+// -----
+host.func @f() -> memref<?xf32> attributes {labels = ["x", "y", "z"], same = [["y", "z"]]} {
+  host.define x inferred len(y)
+  // expected-error@above {{'host.define' is malformed: the size of 'x' depends on itself}}
+  host.define z size len(x) - 2
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.return %f
+}
+// -----
+host.func @f() -> memref<?xf32> attributes {labels = ["x"]} {
   host.define x size 2
   host.define x size 3
   // expected-error@above {{'host.define' is malformed: the size of 'x' is given twice}}
