@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.backend.gluon.kernel import RESERVED, GluonSignature
 from dt_mlir.backend.gluon.kernel import print_kernel as print_gluon_kernel
 from dt_mlir.backend.gluon.wrapper import GluonWrapperPrinter
-from dt_mlir.backend.triton import clear, product_waits
+from dt_mlir.backend.triton import clear, initial_values, product_waits
 from dt_mlir.backend.triton.attributes import check_consumed
 from dt_mlir.backend.triton.code import one_line
 from dt_mlir.backend.triton.combine import COMBINE
@@ -106,7 +106,10 @@ def emit_module(
             launcher = GluonWrapperPrinter(function, kernels, signatures, wrapper_name, gluon)
         wrapper = lines(launcher.print())
         support = support_functions(launcher.used)
-    texts = {**COMBINE, product_waits.FINISH: product_waits.TEXT}
+    texts = {
+        **COMBINE, product_waits.FINISH: product_waits.TEXT,
+        initial_values.HIDDEN: initial_values.TEXT,
+    }  # fmt: skip
     blocks = [texts[name].strip() for name in sorted(helpers)]
     used = names_in([*support, *wrapper])
     blocks += [clear.TEXT.strip()] if clear.CLEAR in used else []

@@ -30,13 +30,14 @@ def check_automatic(case: Case, limit: int = 2 * LIMIT) -> Outcome:
     Raises:
         WrongError: if no schedule is found, if it is refused, or if a result is wrong.
     """
+    text = "\n".join(line for line in case.text.splitlines() if _is_kept(line)) + "\n"
     try:
-        compile_program(algorithm_of(case.text), "case.dt")
+        compile_program(text, "case.dt")
     except CompileError as error:
         return Outcome("refused", f"algorithm: {error}")
     try:
         with limited(limit):
-            case.text = _scheduled(case)
+            case.text = _scheduled(text, case)
     except CompileError as error:
         raise WrongError(f"auto refuses: {error}") from error
     except SlowError:
@@ -47,9 +48,8 @@ def check_automatic(case: Case, limit: int = 2 * LIMIT) -> Outcome:
     return outcome
 
 
-def _scheduled(case: Case) -> str:
+def _scheduled(text: str, case: Case) -> str:
     """Returns the text of a case under the schedule that `auto` chooses for it."""
-    text = "\n".join(line for line in case.text.splitlines() if _is_kept(line)) + "\n"
     module, _ = compile_text(text, "case.dt")
     typed = module.clone()
     run_pipeline(typed, default_pipeline("dt"))

@@ -272,10 +272,9 @@ class PartitionPrinter(KernelPrinter):
     def _bound(self, op: scf.ForOp) -> ast.expr:
         return self.values[op.ub]
 
-    def _initial(self, value: SSAValue) -> ast.expr:
-        if isinstance(value.type, IndexType):
-            return self.values[value]
-        return super()._initial(value)
+    def _initial(self, value: SSAValue, hidden: bool = False) -> ast.expr:
+        # Nothing is hidden: Gluon does not rewrite reductions.
+        return self.values[value] if isinstance(value.type, IndexType) else super()._initial(value)
 
     def _fill(self, op: tile.FillOp) -> ast.expr:
         attr = constant_of(op.value)

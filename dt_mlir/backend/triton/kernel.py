@@ -9,12 +9,9 @@ from contextlib import AbstractContextManager
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
-    FloatAttr,
     IndexType,
-    IntegerAttr,
     UnrealizedConversionCastOp,
     f32,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -26,6 +23,11 @@ from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
 from dt_mlir.backend.triton.attributes import eviction_of
 from dt_mlir.backend.triton.boxes import described, shape_of, tile_extents
+from dt_mlir.backend.triton.initial_values import (
+    HIDDEN,
+    combines_reduced_load,
+    initial_value,
+)
 from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
@@ -537,10 +539,12 @@ class KernelPrinter(AddressPrinter):
     def _for(self, op: scf.ForOp) -> None:
         iv, *carried = op.body.block.args
         targets: list[str] = []
-        for arg, init, result in zip(carried, op.iter_args, op.results):
+        for number, (arg, init) in enumerate(zip(carried, op.iter_args)):
+            result = op.results[number]
             variable = self._variable(result, "acc")
             targets.append(variable)
-            self.writer.assign(variable, self._initial(init))
+            hidden = combines_reduced_load(op, number)
+            self.writer.assign(variable, self._initial(init, hidden))
             self.values[arg] = self.values[result] = code.name(variable)
             self.tensors.update((arg, result))
         index = self._variable(iv, "i")
@@ -588,10 +592,6 @@ class KernelPrinter(AddressPrinter):
             return bound
         return code.call("tl.cast", bound, code.name(self.signature.index))
 
-    def _initial(self, value: SSAValue) -> ast.expr:
-        """Returns the initial value of a loop-carried variable, as a value of its type."""
-        attr = constant_of(value)
-        if attr is None or (attr.type == f32 and isinstance(attr, FloatAttr)):
-            return self.values[value]
-        assert isinstance(attr, FloatAttr | IntegerAttr)
-        return literal(attr) if attr.type == i32 else typed_literal(attr)
+    def _initial(self, value: SSAValue, hidden: bool = False) -> ast.expr:
+        self.helpers.update([HIDDEN] if hidden else [])
+        return initial_value(value, self.values[value], self._shape, hidden)
