@@ -184,13 +184,17 @@ class Interface:
                     f"'{label}' has size {sizes[label]}, but the program is compiled for {number}"
                 )
 
-    def least_of_groups(self) -> dict[str, int]:
-        """The least size of each group of labels that needs one, by the group's first label."""
+    def least_of_groups(self, known: Collection[str]) -> dict[str, int]:
+        """The least size of each group of labels that needs one, by the group's first label.
+
+        Args:
+            known: the labels to name groups by, as for `canonical`.
+        """
         found: dict[str, int] = {}
         for group in self.groups:
             number = max((self.least.get(label, 0) for label in group), default=0)
             if number and self.used & set(group):
-                found[min(self.used & set(group))] = number
+                found[min({*group} & {*known}, default=min(group))] = number
         return found
 
     def difference(self, other: Interface) -> str | None:
@@ -225,7 +229,7 @@ class Interface:
         checked = [{x.canonical(bound, both) for bound in x.bounds} for x in (self, other)]
         if checked[0] != checked[1]:
             return "other indices are checked"
-        needs = [x.least_of_groups() for x in (self, other)]
+        needs = [x.least_of_groups(both) for x in (self, other)]
         if needs[0] != needs[1]:
             return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
         return None

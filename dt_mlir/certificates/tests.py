@@ -52,8 +52,8 @@ class Tests:
                 if item.verdict is Verdict.TESTED and item.sizes:
                     # What the solver doubts it says sizes of.
                     verdict, reason = self._at(item.sizes)
-                if verdict is Verdict.TESTED:
-                    general = general or self._outcome({})
+                general = general or self._outcome({})
+                if verdict is Verdict.TESTED or general[0] is Verdict.REFUTED:
                     verdict, reason = general
             if item.verdict is Verdict.ASSUMED and verdict is not Verdict.REFUTED:
                 continue

@@ -197,6 +197,9 @@ class ExpressionEmitter(ValueEmitter):
         op = found.ssa.owner
         assert isinstance(op, dt.ReadOp)
         outside = self.emit(expr.arguments[1])
+        if isinstance(outside, Number) and not is_float(found.element) and outside.value % 1 != 0:
+            # A float wins over an integer, as elsewhere.
+            outside = Typed(self.convert(outside, f32, at), f32)
         number = outside if isinstance(outside, Number) else Number(0)
         constant = self._constant(number, found.element, at).owner
         assert isinstance(constant, arith.ConstantOp)

@@ -16,19 +16,16 @@ Numeric = int | float
 
 
 def _ieee(function: Callable[..., float], pole: float = math.nan) -> Callable[..., float]:
-    """Returns a function of Python as IEEE 754 has it: it gives infinities and NaN, no errors.
+    """Returns a function of Python as IEEE 754 has it: it gives NaN, and infinities at poles.
 
     Args:
-        function: the function; it raises `ValueError` where its value is not a finite number, and
-            `OverflowError` where its value is too large.
+        function: the function; it raises `ValueError` where its value is not a finite number.
         pole: its value at 0, where it raises `ValueError` there.
     """
 
     def apply(*values: float) -> float:
         try:
             return function(*values)
-        except OverflowError:
-            return math.inf
         except ValueError:
             return pole if values[0] == 0 else math.nan
 
@@ -53,7 +50,7 @@ def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
 
 
 def _sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x)) if x >= 0 else _ieee(math.exp)(x) / (1 + _ieee(math.exp)(x))
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
 def _silu(x: float) -> float:
@@ -75,8 +72,7 @@ def _fma(x: float, y: float, z: float) -> float:
         # The product is finite, however large.
         return z
     total = Fraction(x) * Fraction(y) + Fraction(z)
-    size = _ieee(float)(abs(total))
-    return (size if total > 0 else -size) if total else x * y + z
+    return float(total) if total else x * y + z
 
 
 def _sign(x: Numeric) -> Numeric:
@@ -109,8 +105,6 @@ def _power(x: Numeric, y: Numeric) -> Numeric:
         raise ZeroDivisionError
     try:
         return math.pow(x, y)
-    except OverflowError:
-        return -math.inf if x < 0 and y % 2 == 1 else math.inf
     except ValueError:
         if x == 0:
             return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
@@ -120,7 +114,7 @@ def _power(x: Numeric, y: Numeric) -> Numeric:
 _VALUES: dict[str, Callable[..., Numeric]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "**": _power,
-    "exp": _ieee(math.exp), "exp2": _ieee(math.exp2), "expm1": _ieee(math.expm1),
+    "exp": math.exp, "exp2": math.exp2, "expm1": math.expm1,
     "log": _ieee(math.log, -math.inf), "log2": _ieee(math.log2, -math.inf),
     "log10": _ieee(math.log10, -math.inf), "log1p": _log1p,
     "sqrt": _ieee(math.sqrt), "rsqrt": _rsqrt,
@@ -150,10 +144,13 @@ def value_of(name: str, operands: Sequence[Numeric]) -> Numeric:
 
     Raises:
         ZeroDivisionError: where a number is divided by zero.
-        OverflowError: where integers make one that is too large, or operators an infinity.
+        OverflowError: where finite numbers make one that is too large for f64.
     """
     function = FUNCTIONS.get(name)
     in_floats = function is not None and function.domain is Domain.FLOAT
     if in_floats or any(isinstance(operand, float) for operand in operands):
-        return float(_VALUES[name](*map(float, operands)))
+        found = float(_VALUES[name](*map(float, operands)))
+        if name in ("+", "-", "*") and math.isinf(found) and all(map(math.isfinite, operands)):
+            raise OverflowError
+        return found
     return _VALUES[name](*operands)

@@ -221,12 +221,15 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
     )
 
     shared = _shared_loops(symbols, definition)
-    # What a directive calls so, others mean by it.
-    given = {
-        a.value for item in _directives(symbols)
-        if item.function == definition.name and item.name == "rename" for a in item.arguments
+    about = [item for item in _directives(symbols) if item.function == definition.name]
+    # What a directive calls so, others mean by it; where one names the own label, the other name
+    # stands for what is reduced.
+    given = {a.value for item in about if item.name == "rename" for a in item.arguments}
+    named = {name for item in about for a in item.arguments for name in (a.key, a.value)}
+    meant = {
+        old: new for old, new in renamed.items()
+        if old not in given and not {new, new + OUTER} & named
     }  # fmt: skip
-    meant = {old: new for old, new in renamed.items() if old not in given}
 
     def directive(item: DirectiveCall) -> DirectiveCall:
         names = meant

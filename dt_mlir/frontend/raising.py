@@ -204,6 +204,10 @@ def _at(op: Operation) -> Position:
     return Position(place[1], place[2]) if place else Position(1, 1)
 
 
+def _size_of(expr: Expr) -> Size | None:
+    return str(expr) if isinstance(expr, Call) and expr.name in ("len", "size") else None
+
+
 def _computed(natural: Attribute | None, expr: Expr) -> Attribute:
     if natural is None:
         return f32 if isinstance(expr, Number) and isinstance(expr.value, float) else i32
@@ -396,7 +400,9 @@ class _Raiser:
         owner = value.owner
         if isinstance(owner, dt.ClampOp):
             value = owner.value
-        return self._raise(value)[0]
+        expr = self._raise(value)[0]
+        # What reads as an index of labels, sizes and numbers would be one.
+        return _cast(expr, value.type) if self._is_affine(expr) else expr
 
     def _size(self, label: str, at: Position) -> Expr:
         """The size of a label, or of an axis that has none in the program."""
@@ -505,9 +511,6 @@ class _Raiser:
     def _may_be_affine(self, condition: Expr) -> bool:
         """Returns whether emitting a condition may give constraints of labels, and not data."""
 
-        def size_of(expr: Expr) -> Size | None:
-            return str(expr) if isinstance(expr, Call) and expr.name in ("len", "size") else None
-
         def is_value(expr: Expr) -> bool:
             name = isinstance(expr, Name) and expr.name not in self._labels
             return name or isinstance(expr, Read)
@@ -518,12 +521,20 @@ class _Raiser:
             case Infix("==" | "<" | "<=" | ">" | ">=", left, right):
                 difference = Infix("-", left, right)
                 try:
-                    form = index_form(difference, self._labels.__contains__, size_of, is_value)
+                    form = index_form(difference, self._labels.__contains__, _size_of, is_value)
                 except NotPositiveError:
                     return True
                 return form is not None and bool(form.dims)
             case _:
                 return False
+
+    def _is_affine(self, expr: Expr) -> bool:
+        """Returns whether emitting an index gives one of labels and sizes, and not data."""
+        try:
+            form = index_form(expr, self._labels.__contains__, _size_of, lambda _: False)
+        except NotPositiveError:
+            return True
+        return form is not None
 
     def _dot_operands(self, values: list[SSAValue]) -> tuple[Expr, ...]:
         raised = [self._raise(value) for value in values]

@@ -109,12 +109,13 @@ class ValueEmitter:
                 ) from None
             return self._add(constant_op(constant), at)
         assert isinstance(type, IntegerType)
+        if is_bool(type):
+            # NaN is not zero.
+            return self._add(constant_op(IntegerAttr(int(value != 0), type)), at)
         if isinstance(value, float):
             if not pymath.isfinite(value):
                 raise self._error(f"{value} cannot become a {type_name(element)}", at)
             value = int(value)
-        if is_bool(type):
-            value = int(value != 0)
         width = type.width.data
         value = (value + 2 ** (width - 1)) % 2**width - 2 ** (width - 1) if width > 1 else value
         return self._add(constant_op(IntegerAttr(value, type)), at)

@@ -11,6 +11,7 @@ import hashlib
 import sys
 import uuid
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -25,8 +26,11 @@ from typing import Any
 
 _LIBRARIES = {"torch", "triton", "numpy", "dt_mlir", *sys.stdlib_module_names} - {"__main__"}
 """Whose functions, classes and modules their names tell."""
-_UNTOLD = {"__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__"}
-"""Attributes of classes that nothing is computed from."""
+_UNTOLD = {
+    "__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__repr__",
+    "__dataclass_fields__", "__dataclass_params__",
+}  # fmt: skip
+"""Attributes of classes that nothing is computed from, or that say again what others do."""
 _PROCESS = uuid.uuid4().hex
 """The fingerprint of a function without a text: it equals none of another process."""
 
@@ -80,6 +84,10 @@ def _text(value: Any, seen: dict[int, tuple[int, Any]], pending: list[Any]) -> s
         return f"function {known} {own}\n"
     if isinstance(value, type):
         items = {n: v for n, v in vars(value).items() if n not in _UNTOLD}
+        if issubclass(value, Enum):
+            # Members are told by their values.
+            items = {n: v for n, v in items.items() if isinstance(v, FunctionType)}
+            items |= {member.name: member.value for member in value}
         pending += [value.__bases__, *items.values()]
         return f"{kind} {value.__qualname__} {list(items)}\n"
     if isinstance(value, staticmethod | classmethod):
@@ -99,6 +107,9 @@ def _text(value: Any, seen: dict[int, tuple[int, Any]], pending: list[Any]) -> s
         return f"{kind} {module} {getattr(value, '__qualname__', value.__name__)}\n"
     if isinstance(value, MemberDescriptorType | GetSetDescriptorType):
         return f"{kind} {value.__qualname__}\n"
+    if kind == "_collections._tuplegetter":
+        # The fields of a named tuple are in its `_fields`.
+        return f"{kind}\n"
     program: Any = getattr(value, "program", None)
     if hasattr(program, "to_dt"):
         # Another kernel, whose own backward counts where it is differentiated again.

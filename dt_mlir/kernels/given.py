@@ -23,7 +23,10 @@ def sizes_given(sizes: Mapping[str, int]) -> dict[str, int]:
         if not is_a(label, str):
             raise refusal("sizes are given by the names of labels", "write sizes={'x': 4096}")
         if not is_a(size, int) or is_a(size, bool) or size < 0:
-            raise refusal(f"the size of '{label}' is a number of 0 or more, not {size!r}")
+            raise refusal(
+                f"the size of '{label}' is a number of 0 or more, not {size!r}",
+                "write a whole number, or int(…) of one of another library's",
+            )  # fmt: skip
     return dict(sizes)
 
 
@@ -41,4 +44,6 @@ def types_given(types: Mapping[str, object]) -> dict[str, str]:
             f"types are a mapping of inputs to element types, not a {type(types).__name__}",
             "write types={'A': 'bf16'}",
         )
+    if not all(is_a(name, str) for name in types):
+        raise refusal("types are given by the names of inputs", "write types={'A': 'bf16'}")
     return {name: type_name_of(type) for name, type in types.items()}

@@ -395,9 +395,11 @@ class Kernel:
         return module
 
     def types_of(self, types: Mapping[str, str] | None) -> dict[str, str]:
-        """The types of open inputs: those given, else those of the last call, else f32."""
+        """The types of open inputs: those given, else those of the last call, else `open_types`."""
         given = {} if types is None else types_given(types)
-        return dict.fromkeys(self._open, "f32") | self._types | given
+        if {*self._open} <= {*self._types, *given}:
+            return self._types | given
+        return dict.fromkeys(self._open, "f32") | self.program.open_types() | self._types | given
 
     @property
     def source(self) -> str:

@@ -445,7 +445,8 @@ def _settled(
         types: element types, where no tensors say them.
         sizes: sizes of labels.
     """
-    wanted = {} if types is None else types_given(types)
+    wanted = program.open_types() if not tensors else {}
+    wanted |= {} if types is None else types_given(types)
     known = {} if sizes is None else sizes_given(sizes)
     inputs = _inputs(name, program, tensors) if tensors else {}
     if tensors:

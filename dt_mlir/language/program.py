@@ -154,20 +154,24 @@ class Program:
     def module(self) -> ModuleOp:
         """The program as IR of the `dt` level.
 
-        Inputs of no declared type have the first of `f32`, `i32` and `bool` on which the program is
-        defined.
+        Inputs of no declared type have that of `open_types`.
 
         Raises:
             CompileError: at the first mistake.
         """
-        try:
-            return emit_program(self.tree)
-        except CompileError:
-            for type in ("i32", "bool") if self.open_inputs else ():
-                typed = set_types(self.tree, dict.fromkeys(self.open_inputs, type).items())
-                with suppress(CompileError):
-                    return emit_program(typed)
-            raise
+        return emit_program(set_types(self.tree, self.open_types().items()))
+
+    def open_types(self) -> dict[str, str]:
+        """Returns a type for each input that the program declares none of, but for `f32`.
+
+        It is `i32`, or else `bool`, where the program is defined on that and not on `f32`.
+        """
+        for type in ("f32", "i32", "bool") if self.open_inputs else ():
+            found = dict.fromkeys(self.open_inputs, type) if type != "f32" else {}
+            with suppress(CompileError):
+                emit_program(set_types(self.tree, found.items()))
+                return found
+        return {}
 
     @property
     def open_inputs(self) -> list[str]:

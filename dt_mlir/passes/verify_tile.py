@@ -112,7 +112,7 @@ class VerifyTilePass(ModulePass):
     """Checks that a module is what the emitter takes.
 
     Kernels are block programs without loops over labels, all extents are powers of two, no axis
-    has a bound, what a kernel loads from it does not store to, and an earlier one does.
+    has a bound, and what a kernel loads an earlier one has stored, or it is an input.
     """
 
     name = "verify-tile"

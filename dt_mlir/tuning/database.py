@@ -223,7 +223,7 @@ class Database:
         groups: dict[tuple[str, str, str], list[tuple[tuple[float, ...], float]]] = {}
         for algorithm, sizes, method, features, seconds, milliseconds in rows.fetchall():
             numbers = _decoded(features, list)
-            if numbers is None or not _is_time(milliseconds) or not _is_time(seconds):
+            if not _are_numbers(numbers) or not _is_time(milliseconds) or not _is_time(seconds):
                 continue
             group = groups.setdefault((algorithm, sizes, method), [])
             group.append((tuple(numbers), log(milliseconds / 1000 / seconds)))
@@ -273,7 +273,10 @@ class Database:
             sizes = _decoded(key, dict)
             if sizes is None:
                 continue
-            strides = tuple(map(tuple, sizes.pop(STRIDES, ())))
+            strides = sizes.pop(STRIDES, [])
+            if not isinstance(strides, list) or not all(isinstance(x, list) for x in strides):
+                continue
+            strides = tuple(map(tuple, strides))
             found.append(Setting(algorithm, sizes, device, versions, strides))
         return found
 
@@ -329,6 +332,12 @@ def _decoded(text: object, kind: type) -> Any:
 
 def _are_mappings(values: Iterable[object]) -> bool:
     return all(isinstance(value, dict) for value in values)
+
+
+def _are_numbers(values: Any) -> bool:
+    return values is not None and all(
+        isinstance(value, int | float) and -inf < value < inf for value in values
+    )
 
 
 def _is_time(value: object) -> bool:

@@ -99,6 +99,7 @@ def test_other_schedules_are_refused() -> None:
         ({"sizes": [{"x": 3}]}, "sizes are a mapping of labels to numbers, not a list"),
         ({"sizes": {dt.Var("x"): 3}}, "sizes are given by the names of labels"),
         ({"types": ["f16"]}, "types are a mapping of inputs to element types, not a list"),
+        ({"types": {dt.In("A"): "f16"}}, "types are given by the names of inputs"),
         ({"types": {"A": "f17"}}, "'f17' is not an element type"),
         ({"device": 3}, "a device has a name, as 'h200', and 3 is none"),
     ],

@@ -56,6 +56,8 @@ def test_damaged_rows_are_left_out(tmp_path: Path, change: str) -> None:
     "change",
     [
         "UPDATE predictions SET features = '3' WHERE candidate = 1",
+        "UPDATE predictions SET features = '[\"a\", \"b\"]' WHERE candidate = 1",
+        "UPDATE predictions SET features = '[1.0, null]' WHERE candidate = 1",
         "UPDATE predictions SET seconds = 0 WHERE candidate = 1",
         "UPDATE measurements SET milliseconds = 'abc' WHERE candidate = 1",
     ],
@@ -69,9 +71,10 @@ def test_nothing_is_learned_from_damaged_rows(tmp_path: Path, change: str) -> No
         assert len(database.ratios(OTHER, "model")) == 1
 
 
-def test_settings_of_damaged_sizes_are_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sizes", ["x", '{"x": 8, "strides of results": 3}'])
+def test_settings_of_damaged_sizes_are_left_out(tmp_path: Path, sizes: str) -> None:
     path = filled(tmp_path / "database.sqlite")
-    changed(path, "UPDATE candidates SET sizes = 'x' WHERE program = 'one'")
+    changed(path, f"UPDATE candidates SET sizes = '{sizes}' WHERE program = 'one'")
     with Database(path) as database:
         assert database.settings(SETTING.algorithm) == [SETTING]
 

@@ -28,6 +28,8 @@ def test_inputs_without_types_may_be_integers() -> None:
     g[x] = (ids[x] << 1) & 6
     for kernel in (g.block(x=4).compile(), g.compile(schedule="auto")):
         assert torch.equal(kernel(places), (places << 1) & 6)
+    assert "ids: ids[x], of i32" in g.compile().source
+    assert dt.auto(g, sizes={"x": 64}).to_dt()
     h[x] = ~ids[x]
     assert torch.equal(h.block(x=4).compile()(places > 1), places <= 1)
 

@@ -42,9 +42,15 @@ def _is_same(found: float, wanted: float, name: str) -> bool:
 def test_values_of_functions(name: str) -> None:
     assert has_value(name)
     for values in itertools.product(SPECIAL, repeat=FUNCTIONS[name].arity):
-        found = value_of(name, values)
-        assert isinstance(found, float)
         wanted = _reference(name, values)
+        try:
+            found = value_of(name, values)
+        except OverflowError:
+            # What is too large is refused; infinities come of infinities, or are at a pole.
+            assert math.isinf(wanted)
+            assert all(map(math.isfinite, values))
+            continue
+        assert isinstance(found, float)
         assert _is_same(found, wanted, name), (name, values, found, wanted)
 
 
@@ -52,7 +58,8 @@ def test_fma_is_rounded_once() -> None:
     x, y = 1 + 2.0**-30, 1 - 2.0**-30
     assert value_of("fma", (x, y, -1.0)) == -(2.0**-60)
     assert value_of("fma", (1e300, 1e300, -math.inf)) == -math.inf
-    assert value_of("fma", (-1e300, 1e300, 0.0)) == -math.inf
+    with pytest.raises(OverflowError):
+        value_of("fma", (-1e300, 1e300, 0.0))
     assert math.isnan(value_of("fma", (math.inf, 0.0, 1.0)))
 
 

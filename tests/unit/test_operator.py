@@ -5,10 +5,12 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -232,6 +234,23 @@ def test_fingerprints_of_classes_and_modules() -> None:
     # What is looked up by no name does not count.
     assert fingerprint(of_module(text)) == fingerprint(of_module(text + "\ndef other(): pass"))
 
+    def data(number: float) -> Any:
+        @dataclass
+        class Data:
+            value: float = number
+
+        class Kind(Enum):
+            ONE = number
+
+        class Pair(NamedTuple):
+            first: float
+            second: float = number
+
+        return lambda value: (Data(value), Kind.ONE, Pair(value))
+
+    assert fingerprint(data(1.0)) == fingerprint(data(1.0))
+    assert fingerprint(data(1.0)) != fingerprint(data(2.0))
+
     def importing() -> Any:
         def backward(value: float) -> float:
             import helpers_of_a_user  # type: ignore[import-not-found]
@@ -240,7 +259,9 @@ def test_fingerprints_of_classes_and_modules() -> None:
 
         return backward
 
-    assert fingerprint(importing()) != fingerprint(importing())
+    one, other = importing(), importing()
+    assert fingerprint(one) == fingerprint(one)
+    assert fingerprint(one) != fingerprint(other)
 
 
 def test_tensors_of_other_classes_are_refused() -> None:
