@@ -1,13 +1,11 @@
 """Every kernel of the examples compiles to machine code for every target, without a GPU."""
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from compiling import compiling_process
 from texts import replaced, text_of
 
 from dt_mlir.runtime.ahead_of_time import summarise
@@ -35,12 +33,8 @@ Compile = Callable[[str, str, str, dict[str, int], int], Summary]
 
 @pytest.fixture(scope="module")
 def compiler() -> Iterator[Compile]:
-    """Compiles in a process of its own: Triton's interpreter, where it is on, is on for good."""
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        pool.submit(os.getpid).result()
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
+    """Compiles in a process of its own."""
+    with compiling_process() as pool:
         yield lambda *args: pool.submit(summarise, *args).result()
 
 

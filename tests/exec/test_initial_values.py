@@ -1,13 +1,10 @@
 """Triton reduces behind no loop what its trips load: the loop may do something else with it."""
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 import torch
-from layouts import layouts_of
+from compiling import compiling_process, layouts_of
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.triton.initial_values import HIDDEN
@@ -54,12 +51,8 @@ PROGRAMS = {
 
 @pytest.fixture(scope="module")
 def compiler() -> Iterator[Callable[..., list[str]]]:
-    """Compiles in a process of its own: Triton's interpreter, where it is on, is on for good."""
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        pool.submit(os.getpid).result()
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
+    """Compiles in a process of its own."""
+    with compiling_process() as pool:
         yield lambda *args: pool.submit(layouts_of, *args).result()
 
 
