@@ -33,13 +33,16 @@ def check_emitted(source: str) -> None:
     Raises:
         UnexpectedCodeError: at the first statement, name or call that is not.
     """
+    from dt_mlir.backend.triton import initial_values, product_waits
     from dt_mlir.backend.triton.combine import COMBINE
     from dt_mlir.backend.triton.helpers import support_names
-    from dt_mlir.backend.triton.product_waits import FINISH, TEXT
 
     tree = ast.parse(source)
     compile(source, "emitted.py", "exec")
-    helpers = {*COMBINE, *support_names(), FINISH}
+    texts = {
+        initial_values.HIDDEN: initial_values.TEXT, product_waits.FINISH: product_waits.TEXT,
+    }  # fmt: skip
+    helpers = {*COMBINE, *support_names(), *texts}
     first, *rest = tree.body
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         raise UnexpectedCodeError("the module has no docstring")
@@ -50,9 +53,9 @@ def check_emitted(source: str) -> None:
                 raise UnexpectedCodeError(ast.unparse(node))
         elif not isinstance(node, ast.FunctionDef):
             raise UnexpectedCodeError(ast.unparse(node))
-        elif node.name == FINISH:
-            if ast.unparse(node) != ast.unparse(ast.parse(TEXT)):
-                raise UnexpectedCodeError(f"{FINISH} is not what the emitter writes")
+        elif node.name in texts:
+            if ast.unparse(node) != ast.unparse(ast.parse(texts[node.name])):
+                raise UnexpectedCodeError(f"{node.name} is not what the emitter writes")
         elif node.name not in helpers:
             _check_function(node, own | helpers)
 

@@ -73,7 +73,8 @@ def combines_reduced_load(loop: scf.ForOp, number: int) -> bool:
         number: the number of the value that it carries.
     """
     fill = loop.iter_args[number].owner
-    if not isinstance(fill, tile.FillOp) or constant_of(fill.value) is None:
+    if not isinstance(fill, tile.FillOp) or not isinstance(constant_of(fill.value), FloatAttr):
+        # Triton leaves integers as they are.
         return False
     pending = [(loop, number)]
     while pending:
