@@ -24,12 +24,13 @@ def check_automatic(case: Case, limit: int = 2 * LIMIT) -> Outcome:
     """Checks a case under the schedule that `auto` chooses for it.
 
     Args:
-        case: the case; its schedule is replaced by that one.
+        case: the case; its schedule is replaced by that one, once there is one.
         limit: the seconds that choosing the schedule may take, and running the case.
 
     Raises:
         WrongError: if no schedule is found, if it is refused, or if a result is wrong.
     """
+    case.automatic = True
     text = "\n".join(line for line in case.text.splitlines() if _is_kept(line)) + "\n"
     try:
         compile_program(text, "case.dt")
@@ -37,7 +38,7 @@ def check_automatic(case: Case, limit: int = 2 * LIMIT) -> Outcome:
         return Outcome("refused", f"algorithm: {error}")
     try:
         with limited(limit):
-            case.text = _scheduled(text, case)
+            case.text, case.automatic = _scheduled(text, case), False
     except CompileError as error:
         raise WrongError(f"auto refuses: {error}") from error
     except SlowError:

@@ -17,6 +17,8 @@ class Case:
     """True if some elements are infinite or not a number."""
     fixed: bool = False
     """True if it is compiled for its sizes."""
+    automatic: bool = False
+    """True if it is to run under the schedule that `auto` chooses, in place of its own."""
 
     def __repr__(self) -> str:
         return self.to_file()
@@ -33,6 +35,8 @@ class Case:
             lines.append("# special: yes")
         if self.fixed:
             lines.append("# fixed: yes")
+        if self.automatic:
+            lines.append("# automatic: yes")
         return "\n".join([*lines, self.text])
 
     @staticmethod
@@ -52,4 +56,5 @@ class Case:
             int(found.get("seed", "0")),
             "special" in found,
             "fixed" in found,
+            "automatic" in found,
         )

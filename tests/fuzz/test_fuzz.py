@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from automatic import check_automatic
 from cases import Case
 from check import check
 from fuzz import REGRESSIONS, run_batch
@@ -24,12 +25,16 @@ def test_drawn_programs(seed: int) -> None:
     draw(20_000 + seed, cases=80)
 
 
-def draw(seed: int, cases: int) -> None:
+def test_a_few_programs_under_schedules_of_auto() -> None:
+    draw(5, cases=25, way="auto")
+
+
+def draw(seed: int, cases: int, way: str = "check") -> None:
     # What a case's time limit interrupts while it is imported stays broken.
     import torch  # noqa: F401
     import triton.language  # noqa: F401
 
-    tally, found = run_batch(seed, gpu=False, cases=cases)
+    tally, found = run_batch(seed, gpu=False, cases=cases, way=way)
     assert found is None, found
     # Most of what is drawn is legal, runs, and is decided.
     assert tally.kinds["right"] > 0.3 * cases
@@ -40,6 +45,9 @@ def draw(seed: int, cases: int) -> None:
 def test_regression(path: Path) -> None:
     # `test_boundaries.py` runs them at every pass boundary.
     case = Case.from_file(path.read_text(encoding="utf-8"))
+    if case.automatic:
+        assert check_automatic(case, limit=120).kind != "slow"
+        return
     assert check(case, limit=120, boundaries=False).kind != "slow"
 
 
