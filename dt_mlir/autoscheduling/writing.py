@@ -6,7 +6,7 @@ otherwise, `rename` says so first.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dt_mlir.autoscheduling.decisions import Decision
@@ -14,7 +14,8 @@ from dt_mlir.autoscheduling.likeness import stem_of
 from dt_mlir.autoscheduling.naming import PART, Naming, is_of_parts
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects.formats import names
-from dt_mlir.dialects.sched import Argument
+from dt_mlir.dialects.sched import OUTER, Argument
+from dt_mlir.frontend.own_labels import own_label
 
 KEYED = (
     "block", "tensorize", "unroll", "unroll_jam", "pipeline", "align_storage", "warp_specialize",
@@ -69,7 +70,7 @@ class Writer:
         for item in said:
             if item.name == "rfactor":
                 self.counts[f"{item.arguments[0].key}{PART}"] = item.arguments[0].value
-        return [*known.renames(), *said]
+        return [*known.renames(said), *said]
 
 
 class _Names:
@@ -178,8 +179,12 @@ class _Names:
         axes = list(known)[: len(self.writer.algorithm.functions[target].label_names)]
         return next((own for own in axes if known[own] == label), None)
 
-    def renames(self) -> Iterator[Decision]:
-        """Yields the directives that give labels names that functions have not for them."""
+    def renames(self, said: Sequence[Decision]) -> Iterator[Decision]:
+        """Yields the directives that give labels names that functions have not for them.
+
+        Args:
+            said: the other directives, as they are written.
+        """
         loops: set[tuple[str, str]] | None = None
         for member in self.members:
             if member in self.placed["inline"]:
@@ -201,9 +206,31 @@ class _Names:
                 while more := {own for own in other if own in {other[x] for x in kept}} - kept:
                     kept |= more
                 other = {own: name for own, name in other.items() if own in kept}
-            if other:
-                arguments = tuple(Argument(own, name) for own, name in other.items())
-                yield Decision(member, "rename", arguments, REASON)
+            apart = self._apart(member, other, said)
+            pairs = {**other, **dict.fromkeys(apart, "")}
+            if pairs:
+                arguments = tuple(Argument(own, name or own) for own, name in pairs.items())
+                reason = f"'{next(iter(apart.values()))}' is what it reduces" if apart else REASON
+                yield Decision(member, "rename", arguments, reason)
+
+    def _apart(
+        self, member: str, renamed: Mapping[str, str], said: Sequence[Decision]
+    ) -> dict[str, str]:
+        """Returns the labels of a function's own that directives have to name, each with the label
+        that it also reduces: that stands for its own where none is named."""
+        known = self.naming.labels.get(member, {})
+        named = {*renamed}
+        meant = set[str]()
+        for item in said:
+            if item.name == "fuse_at" and item.arguments[0].value == member:
+                meant.add(str(item.arguments[1].value))
+            elif item.function == member:
+                named.update(str(name) for a in item.arguments for name in (a.key, a.value))
+        pairs = {own: x for x in known for own in known if own.rstrip("_") == own_label(member, x)}
+        return {
+            own: label for own, label in pairs.items()
+            if not {own, own + OUTER} & named and {label, label + OUTER} & (named | meant)
+        }  # fmt: skip
 
     def written(self, item: Decision) -> Decision:
         """Returns a directive with the names of labels."""

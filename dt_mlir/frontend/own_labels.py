@@ -33,6 +33,11 @@ def halo_of(output: str) -> str:
     return f"{output}_halo"
 
 
+def own_label(function: str, label: str) -> str:
+    """Returns the name of a function's own label for one of the program, if that is free."""
+    return f"{function}_{label}"
+
+
 def separate_labels(symbols: Symbols) -> None:
     """Renames the labels of functions that others read in a window, where they share the label.
 
@@ -62,12 +67,14 @@ def separate_labels(symbols: Symbols) -> None:
             for label in (*other.labels, *_labels(other.expression, symbols))
         }  # fmt: skip
         shared = [definition.labels[axis] for axis in sorted(axes)]
-        renamed = {label: _fresh(f"{name}_{label}", symbols) for label in shared if label in others}
+        renamed = {
+            label: _fresh(own_label(name, label), symbols) for label in shared if label in others
+        }
         if not renamed:
             continue
         if name in outputs:
             # The copy shares all of its labels.
-            renamed = {label: _fresh(f"{name}_{label}", symbols) for label in shared}
+            renamed = {label: _fresh(own_label(name, label), symbols) for label in shared}
             definition = _with_halo(symbols, definition)
             halos[name] = definition.name
         _rename(symbols, definition, renamed)
@@ -226,10 +233,8 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
     # stands for what is reduced.
     given = {a.value for item in about if item.name == "rename" for a in item.arguments}
     named = {name for item in about for a in item.arguments for name in (a.key, a.value)}
-    meant = {
-        old: new for old, new in renamed.items()
-        if old not in given and not {new, new + OUTER} & named
-    }  # fmt: skip
+    called = {old: new for old, new in renamed.items() if not {new, new + OUTER} & named}
+    meant = {old: new for old, new in called.items() if old not in given}
 
     def directive(item: DirectiveCall) -> DirectiveCall:
         names = meant
@@ -242,7 +247,7 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
         if owner != definition.name:
             return item
         if item.name == "rename":
-            arguments = [_argument(a, renamed)._replace(value=a.value) for a in item.arguments]
+            arguments = [_argument(a, called)._replace(value=a.value) for a in item.arguments]
         else:
             arguments = [_argument(a, names) for a in item.arguments]
         return replace(item, arguments=tuple(arguments))

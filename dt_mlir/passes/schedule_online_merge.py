@@ -136,7 +136,8 @@ class _Merge:
                 self._clone(inner)
         elements = [self._inner(value) for value in op.yielded]
         kind, body = op.named_kind, self.body
-        if kind.is_arg:
+        if kind.is_arg and len(elements) == 1:
+            # One over further labels gives its index itself.
             elements.append(body.value(arith.IndexCastOp(self.block.args[0], i64)))
         elif self.shared is None and op.domain is not None:
             kind, elements = self._masked(op, elements)

@@ -457,6 +457,13 @@ def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[
     assert any("halo" in item for item in found)
 
 
+def test_labels_that_a_function_with_its_own_reduces_are_named_apart() -> None:
+    """A directive about the reduced label alone would be one about the function's own."""
+    text = "Func f, g; In A; RVar x, y; f[x, y] = rsum(A[x, x], x); g[x] = f[x + 1, x];"
+    found = read_again(text, " g.compile();", {"x": 64, "f_x": 65})
+    assert found[0] == "f.rename(y:x, x:y, f_x:f_x);"
+
+
 def test_schedules_of_functions_that_are_read_in_a_window_are_read_again() -> None:
     """The window turns pairs of a row's elements; its function has a label of its own."""
     text = """
