@@ -37,7 +37,7 @@ class Compiled:
 
 
 def _algorithm(text: str, file: str, types: tuple[tuple[str, str], ...]) -> ModuleOp:
-    module, warnings = compile_text(text, file)
+    module, warnings = compile_text(text, file, types)
     for warning in warnings:
         show_warning(warning)
     # What the frontend makes is verified at the end of the pipeline, if it gets there.

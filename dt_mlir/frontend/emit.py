@@ -26,12 +26,16 @@ from dt_mlir.frontend.syntax import Declaration, DirectiveCall, SyntaxTree
 
 
 @compiling()
-def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
+def compile_text(
+    text: str, file: str, types: Iterable[tuple[str, str]] = ()
+) -> tuple[ModuleOp, list[Note]]:
     """Compiles a program's text to a module of the `dt` level.
 
     Args:
         text: the program.
         file: what to call it in locations and messages.
+        types: element types of inputs and functions that are declared anew, as pairs of a name and
+            DT's name of a type. Numbers are still exact here; they are rounded in a module.
 
     Returns:
         The module, and the warnings and remarks.
@@ -39,7 +43,7 @@ def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
     Raises:
         CompileError: at the first mistake of the program.
     """
-    symbols = analyse(parse_program(text, file))
+    symbols = analyse(set_types(parse_program(text, file), types))
     return emit(symbols), symbols.warnings
 
 

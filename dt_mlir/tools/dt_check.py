@@ -74,7 +74,7 @@ def _algorithm(path: str, types: Sequence[tuple[str, str]], sources: SourceTexts
     from dt_mlir.tools.parsing import decode, parse_dt
 
     with open(path, "rb") as stream:
-        module = parse_dt(decode(stream, path), path, sources)
+        module = parse_dt(decode(stream, path), path, sources, types)
     run_pipeline(module, [*default_pipeline("dt", types), "convert-dt-to-loop"], verify=False)
     function = function_of(module)
     assert function is not None, "what is converted has a wrapper"

@@ -106,14 +106,14 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _parse(path: str, sources: SourceTexts) -> ModuleOp:
+def _parse(path: str, sources: SourceTexts, types: list[tuple[str, str]]) -> ModuleOp:
     from dt_mlir.tools.parsing import decode, parse_dt
 
     if path.endswith(".mlir"):
         raise CompileError(f"{path}: dtc compiles programs", None, "dt-opt takes .mlir")
     with open(path, "rb") as stream:
         text = decode(stream, path)
-    return parse_dt(text, path, sources)
+    return parse_dt(text, path, sources, types)
 
 
 def _show(module: ModuleOp, args: Namespace) -> str:
@@ -279,7 +279,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         _load(path, args.override)
-    module = _parse(args.file, sources)
+    module = _parse(args.file, sources, types)
     verify_module(module)
     if args.auto is not None:
         module = _automatic(module, types, args)

@@ -99,7 +99,7 @@ def explore_file(
         if path.endswith(".mlir"):
             raise CompileError(f"--beside: {path} is not a program")
         with open(path, "rb") as stream:
-            beside = parse_dt(decode(stream, path), path, sources)
+            beside = parse_dt(decode(stream, path), path, sources, settings.types)
         verify_module(beside)
         others = Settings(
             types=settings.types, fixed=settings.fixed, sizes=settings.sizes,

@@ -148,13 +148,17 @@ def _check_strings(text: str, name: str, first_line: int) -> None:
             raise CompileError("the string is not closed", location, "end it with '\"'")
 
 
-def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> ModuleOp:
+def read_module(
+    path: str, sources: SourceTexts, load: Sequence[str] = (),
+    types: Sequence[tuple[str, str]] = (),
+) -> ModuleOp:  # fmt: skip
     """Reads a program (`.dt`) or a module of any level, and verifies it.
 
     Args:
         path: the file; `-` is IR on standard input.
         sources: where its text is kept for messages.
         load: Python files with further dialects.
+        types: element types that a program declares anew, by name.
 
     Raises:
         CompileError: at the first mistake.
@@ -179,20 +183,31 @@ def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> Mo
             text = decode(stream, path)
     sources.texts[path] = text
     is_program = path.endswith(".dt")
-    module = parse_dt(text, path, sources) if is_program else parse_mlir(context, text, path)
+    if is_program:
+        module = parse_dt(text, path, sources, types)
+    else:
+        module = parse_mlir(context, text, path)
     verify_module(module)
     return module
 
 
-def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:
+def parse_dt(
+    text: str, name: str, sources: SourceTexts, types: Sequence[tuple[str, str]] = ()
+) -> ModuleOp:
     """Parses a DT program; warnings go to standard error.
+
+    Args:
+        text: the program.
+        name: what to call it in messages.
+        sources: where its text is kept for messages.
+        types: element types that are declared anew, by name.
 
     Raises:
         CompileError: at the first mistake.
     """
     sources.texts[name] = text
     try:
-        module, warnings = compile_text(text, name)
+        module, warnings = compile_text(text, name, types)
     except RecursionError:
         raise CompileError("the program is nested too deeply", make_location(name, 1, 1)) from None
     for warning in warnings:

@@ -39,8 +39,8 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     """
     for path in args.load:
         load_file(path)
-    module = read_module(args.file, sources, args.load)
     types = parse_types(args.dtype)
+    module = read_module(args.file, sources, args.load, types)
     run_pipeline(module, default_pipeline("dt", types))
     sizes = parse_sizes(",".join(args.sizes), "sizes")
     try:

@@ -26,6 +26,14 @@ def test_levels_are_printed(options: str, parts: list[str], tool: Tools) -> None
     tool(f"dtc doubled.dt {options}").prints(*parts)
 
 
+def test_numbers_have_all_digits_of_types_that_are_declared_anew(tool: Tools) -> None:
+    text = "Func f; In A; Var x; f[x] = A[x] * (1 / 3) + sqrt(2); f.compile();"
+    Path("numbers.dt").write_text(text)
+    for tail in ("", " --emit tile", " --auto x=8"):
+        tool(f"dtc numbers.dt --dtype A=f64{tail}").prints("0.33333333333333", "1.4142135623730951")
+    tool("dtc numbers.dt").prints("* 0.33333334 + 1.4142135\n")
+
+
 @pytest.mark.parametrize(
     ("options", "part"),
     [
