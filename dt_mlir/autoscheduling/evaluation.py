@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 
+from dt_mlir.analysis.tile_sizes import check_sizes
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.likeness import Likeness, Names, renamed
@@ -21,7 +22,6 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
-from dt_mlir.passes.tile_place_masks import check_sizes
 from dt_mlir.pipeline import ALGORITHM, STAGES, run_pipeline
 
 _Key = tuple[tuple[str, ...], tuple[Decision, ...]]

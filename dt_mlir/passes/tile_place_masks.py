@@ -16,16 +16,16 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.analysis.divisibility import constant_index, multiple_of
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded
+from dt_mlir.analysis.tile_sizes import check_sizes, padded
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.rewriting import replace_op, retype
 from dt_mlir.builders.values import ValueBuilder
-from dt_mlir.diagnostics import CompileError, directive_location, give_locations
+from dt_mlir.diagnostics import CompileError, give_locations
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
-from dt_mlir.traversal import operations, operations_of, values_of
+from dt_mlir.traversal import operations, operations_of
 
 
 class _Walked(NamedTuple):
@@ -244,33 +244,6 @@ def _mask_by(mask: SSAValue, op: Operation, operand: int, kind: ReductionKind) -
     )
     chosen.name_hint = value.name_hint
     op.operands[operand] = chosen
-
-
-def check_sizes(kernel: tile.KernelOp) -> None:
-    """Checks that each tile is within Triton's limit, as far as extents are known.
-
-    Raises:
-        CompileError: at the loop that makes it too large, naming the tile's extents.
-    """
-    places = {op.axis.name: op for op in operations_of(kernel, tile.RangeOp)}
-    for value in values_of(kernel):
-        axes = axes_of(value.type)
-        count = 1
-        for axis in axes:
-            if isinstance(axis.extent, int):
-                count *= axis.extent
-            else:
-                count *= kernel.least_extents.get(axis.extent, 1)
-        if count > TILE_LIMIT:
-            shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
-            largest = max(axes, key=lambda a: a.extent if isinstance(a.extent, int) else 0)
-            at = places.get(largest.name)
-            raise CompileError(
-                f"a tile of {shown} has {count} elements in the kernel of "
-                f"'{kernel.root.data}', more than Triton's {TILE_LIMIT}",
-                directive_location((kernel if at is None else at).location),
-                f"tensorize '{largest.name}' by less",
-            )
 
 
 @dataclass(frozen=True)

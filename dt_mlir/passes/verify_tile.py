@@ -12,11 +12,10 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded, static_elements
+from dt_mlir.analysis.tile_sizes import TILE_LIMIT, check_sizes, padded, static_elements
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.passes.tile_place_masks import check_sizes
 from dt_mlir.traversal import of_kind, operations, operations_of, values_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
