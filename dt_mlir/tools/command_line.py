@@ -34,7 +34,8 @@ class ArgumentParser(argparse.ArgumentParser):
             hint = f"; did you mean {match}?" if match else ""
             self.error(f"{option} is not an option{hint}")
         if rest:
-            self.error(f"there is nothing to do with '{rest[0]}'")
+            hint = "; an option takes sizes with commas between them" if "=" in rest[0] else ""
+            self.error(f"there is nothing to do with '{rest[0]}'{hint}")
         return found
 
     def error(self, message: str) -> NoReturn:

@@ -73,6 +73,10 @@ def test_help_names_the_options(tool: Tools) -> None:
             "doubled.dt --emt tile",
             ["dtc: error: --emt is not an option; did you mean --emit?"],
         ),
+        (
+            "doubled.dt --run x=8 y=4",
+            ["'y=4'; an option takes sizes with commas between them"],
+        ),
         ("doubled.dt --dtype A=f16,A=f32", ["error: --dtype: 'A' is given two types"]),
         ("doubled.dt --dtype A", ["error: --dtype: 'A' is not of the form name=value"]),
         ("doubled.dt --dtype A=half", ["error: 'half' is not an element type"]),
