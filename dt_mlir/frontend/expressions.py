@@ -303,9 +303,13 @@ class ExpressionEmitter(ValueEmitter):
         try:
             value = value_of(name, [number.value for number in numbers])
         except ZeroDivisionError:
-            raise self._error("division of a number by zero", at) from None
+            raise self._error(
+                "division of a number by zero", at, "inf, -inf and nan are numbers"
+            ) from None
         except OverflowError:
-            raise self._error("the result does not fit in f64", at) from None
+            raise self._error(
+                "the result does not fit in f64", at, "inf and -inf are numbers"
+            ) from None
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise self._error(
                 "the result of numbers does not fit in 64 bits", at,

@@ -114,7 +114,7 @@ class ValueEmitter:
             return self._add(constant_op(IntegerAttr(int(value != 0), type)), at)
         if isinstance(value, float):
             if not pymath.isfinite(value):
-                raise self._error(f"{value} cannot become a {type_name(element)}", at)
+                raise self._not_finite(value, element, at)
             value = int(value)
         width = type.width.data
         value = (value + 2 ** (width - 1)) % 2**width - 2 ** (width - 1) if width > 1 else value
@@ -122,6 +122,12 @@ class ValueEmitter:
 
     def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
         return CompileError(message, self.symbols.location(at), hint)
+
+    def _not_finite(self, value: float, element: Attribute, at: Position) -> CompileError:
+        return self._error(
+            f"{value} is not in the range of {type_name(element)}", at,
+            "keep it a float, or choose a number in its place",
+        )
 
     def _cast(self, value: Typed, element: Attribute, at: Position) -> SSAValue:
         source, target = value.element, element
@@ -133,6 +139,11 @@ class ValueEmitter:
         if is_float(source) and is_float(target):
             return self._float_cast(value.ssa, to_type, at)
         if is_float(source):
+            op = value.ssa.owner
+            if isinstance(op, arith.ConstantOp) and isinstance(op.value, FloatAttr):
+                number = op.value.value.data
+                if not pymath.isfinite(number):
+                    raise self._not_finite(number, element, at)
             wide = self._float_cast(value.ssa, compute_type(source), at)
             integer = self._add(arith.FPToSIOp(wide, _integer(compute_type(target))), at)
             return self._int_cast(integer, to_type, signed=True, at=at)

@@ -272,6 +272,11 @@ def _converted(op: Operation, attr: FloatAttr | IntegerAttr) -> FloatAttr | Inte
             # Beyond its largest number a type has infinities.
             return FloatAttr(math.copysign(math.inf, number), target)
     assert isinstance(target, IntegerType | IndexType)
+    if not math.isfinite(number):
+        raise CompileError(
+            f"{number} is not in the range of {target}", op,
+            "keep it a float, or choose a number in its place",
+        )
     return IntegerAttr(int(number), target, truncate_bits=True)
 
 
