@@ -153,8 +153,11 @@ def _held(value: Number, type: Attribute) -> Number | None:
     """A result in its type; None where the type does not hold it exactly."""
     if not isinstance(type, AnyFloat):
         return _wrapped(int(value), type)
-    if isinstance(type, Float64Type) or value == 0 or not math.isfinite(value):
+    if isinstance(type, Float64Type) or value == 0:
         return value
+    if not math.isfinite(value):
+        # What an f8 type makes of infinities, and whether it has any, is for the target to say.
+        return None if type.bitwidth == 8 else value
     if not isinstance(type, Float32Type):
         return None
     try:

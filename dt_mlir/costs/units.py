@@ -56,7 +56,7 @@ _EFFORTS = {
     "math.tanh": Effort(12.0, 2.0),
     "math.erf": Effort(20.0, 1.0),
     "math.powf": Effort(3.0, 2.0),
-    "math.ipowi": Effort(10.0),
+    "math.ipowi": Effort(90.0),
 }
 _NAMED = {
     "sigmoid": Effort(3.0, 2.0),

@@ -67,8 +67,10 @@ def _moderation(magnitude: Array) -> Array:
 @np.errstate(all="ignore")
 def _power(x: Array, y: Array) -> Array:
     """Integer powers: of a negative exponent the truncated quotient, as of 1 by a power."""
-    base = np.where(y < 0, np.where(np.abs(x) == 1, x, 0), x)
-    return np.power(base, np.abs(y))
+    negative = y < 0
+    base = np.where(negative & (x != 1) & (x != -1), 0, x)
+    # Of a negative exponent only the lowest bit matters; the least one has no absolute value.
+    return np.power(base, np.where(negative, 2 - (y & 1), y))
 
 
 MONOTONE: dict[str, Callable[..., Array]] = {

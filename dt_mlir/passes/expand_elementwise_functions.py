@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, f64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.builders.scalars import ScalarBuilder
@@ -340,20 +340,38 @@ def _power_of_magnitude(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _powi(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x ** y of integers; of a negative exponent the truncated quotient, as of 1 by a power."""
     known = known_constant(y)
+    one, zero = e.constant(1), e.constant(0)
     if known is not None and known > 0:
         return _power(e, x, int(known))
-    one, zero = e.constant(1), e.constant(0)
+    if known == 0:
+        return one
     result, square = one, x
-    for bit in range(6):
-        # Beyond the sixth bit only powers of 0, 1 and -1 are left, which squaring keeps.
+    bits = _bits(y)
+    for bit in range(bits):
         mask = e.constant(1 << bit)
         has = e.compare(e.call(arith.AndIOp, y, mask), zero, "ne")
         result = e.select(has, e.mul(result, square), result)
-        square = e.mul(square, square)
+        if bit < bits - 1:
+            square = e.mul(square, square)
     # Of the negative powers only those of 1 and -1 are whole, and the lowest bit says which.
-    unit = e.compare(e.mul(x, x), one, "eq")
+    # x * x may be 1 of others, too, as products wrap.
+    unit = e.call(
+        arith.OrIOp, e.compare(x, one, "eq"), e.compare(x, e.constant(-1), "eq")
+    )
     return e.select(e.compare(y, zero, "lt"), e.select(unit, result, zero), result)
+
+
+def _bits(value: SSAValue) -> int:
+    """Returns how many of the lowest bits of an integer say its value where it is not negative."""
+    op = value.owner
+    assert isinstance(value.type, IntegerType)
+    if isinstance(op, arith.ExtUIOp) and isinstance(op.input.type, IntegerType):
+        return op.input.type.width.data
+    if isinstance(op, arith.ExtSIOp) and isinstance(op.input.type, IntegerType):
+        return max(op.input.type.width.data - 1, 1)
+    return value.type.width.data - 1
 
 
 def in_accurate_kernel(op: Operation) -> bool:

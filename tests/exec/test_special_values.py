@@ -8,6 +8,11 @@ import torch
 from texts import replaced, text_of
 
 from dt_mlir.compiler import compile_program
+from dt_mlir.element_types import ELEMENT_TYPES
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.run import run_module
 from dt_mlir.runtime.execute import loaded, prepare_triton
 
 DEVICE = prepare_triton()
@@ -85,6 +90,39 @@ def test_powers(element: torch.dtype, math: str) -> None:
     got, want = run(text, a, b).cpu(), (a.double() ** b.double()).to(element)
     assert torch.allclose(got, want, rtol=1e-5, equal_nan=True)
     assert torch.equal(got.signbit() & ~got.isnan(), want.signbit() & ~want.isnan())
+
+
+@pytest.mark.parametrize(("base", "exponent"), [
+    ("i32", "i32"), ("i64", "i64"), ("i64", "i32"), ("i32", "i8"), ("i32", "u8"), ("i8", "bool"),
+])  # fmt: skip
+def test_integer_powers(base: str, exponent: str) -> None:
+    """Products wrap; of a negative exponent it is the truncated quotient of 1 by a power."""
+    width, limits = 64 if base == "i64" else 32, torch.iinfo(getattr(torch, f"int{base[1:]}"))
+    bases = [0, 1, -1, 2, -2, 3, 7, -6, 2**7 - 1, limits.max, limits.min, limits.max // 2]
+    few = [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 101]
+    ends = {"bool": [], "u8": [254, 255], "i8": [-1, -2, 126, 127, -127, -128]}
+    size = 2 ** (int(exponent[1:]) - 1) if exponent[1:].isdigit() else 0
+    few += ends.get(exponent, [-1, -2, -3, size - 1, size // 2, -size, 1 - size])
+    kinds = {"bool": torch.bool, "u8": torch.uint8}
+    kind = kinds.get(exponent) or getattr(torch, f"int{exponent[1:]}")
+    pairs = [(x, y) for x in bases for y in few if exponent != "bool" or y < 2]
+    a = torch.tensor([x for x, _ in pairs], dtype=getattr(torch, f"int{base[1:]}"))
+    b = torch.tensor([y for _, y in pairs]).to(kind)
+    want = [
+        pow(x, y, 2**width) if y >= 0 else x ** (y & 1) if x in (1, -1) else 0 for x, y in pairs
+    ]
+    want = [(number + 2 ** (width - 1)) % 2**width - 2 ** (width - 1) for number in want]
+    text = f"Func f; In A : {base}, B : {exponent}; Var x; f[x] = A[x] ** B[x]; f.compile();"
+    assert run(text, a, b).tolist() == want
+    module = compile_text(text, "powers")[0]
+    arithmetic = BoundedArithmetic(Accuracy())
+    types = {"A": ELEMENT_TYPES[base], "B": ELEMENT_TYPES[exponent]}
+    inputs = {
+        name: arithmetic.from_array(tensor.numpy(), types[name])
+        for name, tensor in (("A", a), ("B", b))
+    }
+    interpreted = run_module(module, inputs, {"x": len(pairs)}, arithmetic)
+    assert interpreted["f"].value.tolist() == want
 
 
 @pytest.mark.parametrize("schedule", list(SCHEDULES))
@@ -203,3 +241,12 @@ def test_widening_keeps_every_byte(source: str, target: str) -> None:
     values = torch.arange(256, dtype=torch.uint8).view(types[source])
     text = text_of("widened_bytes", ("f16", target), ("f8e4m3", source))
     assert same(run(text, values), values.to(types[target]))
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter narrows to f8 wrongly")
+@pytest.mark.parametrize("narrow", ["f8e4m3", "f8e5m2"])
+def test_what_is_read_beyond_the_end_counts_as_nothing_in_f8(narrow: str) -> None:
+    """A target may make a large number of an infinity."""
+    text = f"Func f; In A; Var x, y; f[x] = rsum(1 / cast(A[x, y], {narrow}), y); "
+    text += "f.block(x:16); f.tensorize(x:16, y:32); f.compile();"
+    assert torch.equal(run(text, torch.ones(5, 40)).cpu(), torch.full((5,), 40.0))

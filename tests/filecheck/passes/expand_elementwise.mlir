@@ -52,3 +52,14 @@
 %v = elem.apply "relu"(%2) : (f32) -> f32
 %u = elem.apply "relu"(%m) : (f32) -> f32
 %7 = math.powf %v, %u : f32
+// Of an integer power, the bits of an exponent without a sign in 3 bits are 3; of -1 the lowest counts.
+%i = arith.constant 5 : i32
+%b = "test.op"() : () -> i3
+// CHECK: arith.extui %{{.*}} : i3 to i32
+// CHECK-COUNT-3: arith.andi
+// CHECK-NOT: arith.andi
+%e = arith.extui %b : i3 to i32
+// CHECK: arith.cmpi eq, %[[BASE:.*]], %{{.*}} : i32
+// CHECK: arith.cmpi eq, %[[BASE]], %{{.*}} : i32
+// CHECK: arith.ori
+%8 = math.ipowi %i, %e : i32
