@@ -13,18 +13,22 @@ from dt_mlir.traversal import in_program_order, operations_of
 
 
 def check_writes(kernel: loop.KernelOp) -> None:
-    """Checks that a kernel writes its root, and each tensor in at most one place.
+    """Checks that a kernel writes its root, and each tensor in at most one place, which it does not
+    read.
 
     Raises:
         CompileError: naming the tensor.
     """
     written: set[str] = set()
     for argument, name in zip(kernel.args, kernel.argument_names):
-        writes = [use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)]
+        users = [use.operation for use in argument.uses]
+        writes = [op for op in users if isinstance(op, loop.WriteOp)]
         if len(writes) > 1:
             raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
         if writes:
             written.add(name)
+            if any(isinstance(op, loop.ReadOp) for op in users):
+                raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
     if kernel.root.data not in written:
         raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
 

@@ -186,7 +186,9 @@ class DtFunctions(LevelFunctions):
         """Returns where the points of a reduction are in its domain, and in those around."""
         inside = self.domain
         dims = [self._numbers(label) for label in op.constrained_labels]
-        dims += [self.arithmetic.integers(value) for value in values]
+        # Beyond these a number bounds nothing, and what is added to it would wrap.
+        wide = (np.asarray(self.arithmetic.integers(value)).astype(np.int64) for value in values)
+        dims += [np.clip(value, -(2**62), 2**62) for value in wide]
         sizes = [self.sizes[label] for label in op.size_labels]
         for expr in op.constraints:
             holds = np.asarray(expr.eval(dims, sizes)) >= 0

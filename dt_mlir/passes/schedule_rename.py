@@ -111,6 +111,18 @@ class RenamePass(Directive):
                     f"the loop over '{op.label_name}' already computes reductions in one pass",
                     "rename it first",
                 )
+        # Both say the sizes of labels that directives make, by their names.
+        made = {
+            op.label_name
+            for other in site.program.kernels for op in loops_in(other)
+            if any(isinstance(use.operation, loop.DelinearizeOp | loop.PartOp) for use in op.iv.uses)
+        }  # fmt: skip
+        for label in renamed:
+            if label in made:
+                raise site.error(
+                    f"'{label}' joins labels, or counts parts of one",
+                    "give it another name where it is made",
+                )
         if site.program.is_laid_out(self.function):
             raise site.error(
                 f"'{self.function}' is already laid out in memory", "rename its labels first"

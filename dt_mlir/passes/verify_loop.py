@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.loop_program import LoopProgram
-from dt_mlir.analysis.nests import check_reductions, check_writes, loops_in, reads_of
+from dt_mlir.analysis.nests import check_reductions, check_writes, loops_in
 from dt_mlir.analysis.part_labels import check_part_labels
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
@@ -32,12 +32,6 @@ def check_kernel(kernel: loop.KernelOp) -> None:
             raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
     check_writes(kernel)
     check_reductions(kernel)
-    for argument, name in zip(kernel.args, kernel.argument_names):
-        writes = [
-            use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)
-        ]
-        if writes and reads_of(argument):
-            raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
     grid = kernel.grid
     blocks: dict[SSAValue, int] = dict(zip(grid.body.block.args, grid.block_sizes.values()))
     for op in loops_in(kernel):

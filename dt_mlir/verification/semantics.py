@@ -402,8 +402,13 @@ class _Check:
                 if index == 0:
                     raise
                 # What verifies but has no meaning is the pass' doing, not the interpreters'.
+                missing = error.args[0] if isinstance(error, KeyError) and error.args else None
+                why = (
+                    f"nothing gives '{missing}' a value" if isinstance(missing, str)
+                    else type(error).__name__
+                )
                 raise SemanticsError(
-                    f"'{_named(stage)}' makes IR that cannot run ({type(error).__name__}), with "
+                    f"'{_named(stage)}' makes IR that cannot run ({why}), with "
                     f"{_shown(sizes)}", stage.location or stage.module.location, number,
                     Given(mode, sizes, inputs, case.character), True,
                 ) from error  # fmt: skip

@@ -139,16 +139,22 @@ def test_malformed_stages_are_named() -> None:
         verify_semantics(recorder.stages, kernel=False)
 
 
-def test_stages_that_crash_the_interpreters_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [(KeyError("j"), "nothing gives 'j' a value"), (IndexError("no such axis"), "IndexError")],
+)
+def test_stages_that_crash_the_interpreters_are_named(
+    fault: Exception, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recorder = stages_with(ExchangeOperandsPass())
     last = recorder.stages[-1].module
 
     def run(module: ModuleOp, *args: Any) -> Any:
         if module is last:
-            raise KeyError("no such axis")
+            raise fault
         return run_module(module, *args)
 
     monkeypatch.setattr(semantics, "run_module", run)
-    message = r"'loop-exchange-operands' makes IR that cannot run \(KeyError\), with x = "
+    message = rf"'loop-exchange-operands' makes IR that cannot run \({why}\), with x = "
     with pytest.raises(SemanticsError, match=message):
         verify_semantics(recorder.stages, kernel=False)

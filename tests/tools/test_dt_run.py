@@ -1,5 +1,6 @@
 """`dt-run`: inputs, results and refusals."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,19 @@ def test_results_are_saved(tool: Tools) -> None:
 def test_inputs_are_given(tool: Tools) -> None:
     np.savez("inputs.npz", A=np.arange(6.0).reshape(2, 3))
     tool("dt-run copy.dt --args inputs.npz").prints("f: 2 x 3", "[[0. 1. 2.]", "[3. 4. 5.]]")
+
+
+@pytest.mark.parametrize("level", ["dt", "loop", "tile"])
+def test_conditions_on_the_largest_numbers_do_not_wrap(level: str, tool: Tools) -> None:
+    text = (
+        "Func f, g; In A, n : i64; SIn w : i64; Var i, j; f[i] = rsum(A[i, j], j, j > i - w); "
+        "g[i] = rsum(A[i, j], j, j < n[i] - 1); f.compile(); g.compile();"
+    )
+    Path("windows.dt").write_text(text)
+    values, ends = np.arange(6.0).reshape(2, 3), np.array([-(2**63), 2**63 - 1])
+    np.savez("inputs.npz", A=values, n=ends, w=np.int64(2**63 - 1))
+    module = tool(f"dtc windows.dt --emit {level}")
+    tool("dt-run - --args inputs.npz", stdin=module.out).prints("[ 3. 12.]", "[ 0. 12.]")
 
 
 @pytest.mark.parametrize(
