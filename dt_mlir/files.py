@@ -12,6 +12,27 @@ from pathlib import Path
 from dt_mlir.diagnostics import CompileError
 
 
+def check_output(path: str | None) -> None:
+    """Checks that a file can be written, before the work whose result it is to hold.
+
+    Raises:
+        CompileError: if its name is empty.
+        OSError: if its folder is not there, or nothing can be written to it.
+    """
+    if path is None or path == "-":
+        return
+    if not path:
+        raise CompileError("the name of the output is empty")
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a directory", path)
+    replaced = target.parent if target.is_file() or not target.exists() else target
+    if not os.access(replaced, os.W_OK):
+        raise PermissionError(errno.EACCES, "permission denied", path)
+
+
 def write_output(path: str | None, content: str | bytes) -> None:
     """Writes a whole file or nothing; `-` and None are standard output."""
     data = content.encode() if isinstance(content, str) else content
@@ -20,15 +41,12 @@ def write_output(path: str | None, content: str | bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    if not path:
-        raise CompileError("the name of the output is empty")
+    check_output(path)
     target = Path(path)
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be replaced.
         target.write_bytes(data)
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dt_mlir.costs.device import find_device
+from dt_mlir.diagnostics import CompileError
+
 SECTION = "dt"
 """The section of a client's configuration that is the server's."""
 
@@ -47,6 +50,12 @@ class Settings:
         if not isinstance(device or "", str):
             wrong.append("'device' is the name of a device, as in \"h200\"")
             device = None
+        elif device:
+            try:
+                find_device(device)
+            except CompileError as error:
+                wrong.append(f"'device': {error}")
+                device = None
         files = load or []
         if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
             wrong.append("'load' is a list of Python files")

@@ -149,7 +149,10 @@ class TunedForSizes:
             f"getattr({name}, 'ndim', None) == {len(item.axes or ())}"
             for name, item in zip(names, inputs)
             if used.intersection(f"{name}.shape[{place}]" for place in range(len(item.axes or ())))
-        ] + [f"hasattr({name}, '__index__')" for name in options if name in used]  # fmt: skip
+        ] + [
+            f"hasattr({name}, '__index__') and getattr({name}, 'ndim', 0) == 0"
+            for name in options if name in used
+        ]  # fmt: skip
         said = ", ".join(f"{made} is the size of '{label}'" for label, made in sizes.items())
         defaults = [f"{name}=None" if name == "out" else name for name in options]
         return _PACKAGE.format(

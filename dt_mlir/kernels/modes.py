@@ -73,6 +73,11 @@ def refuse_unknown(kernel: str, names: Sequence[str], values: Sequence[Any]) -> 
         if value.layout != torch.strided:
             layout = str(value.layout).removeprefix("torch.")
             raise TypeError(f"{kernel}: '{name}' has the layout {layout}; call to_dense() on it")
+        if value._is_zerotensor():
+            raise TypeError(
+                f"{kernel}: '{name}' is a tensor of zeros without elements in memory; call clone() "
+                "on it"
+            )
         _refuse_device(kernel, name, value.device.type)
 
 

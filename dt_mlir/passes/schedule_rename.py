@@ -114,8 +114,8 @@ class RenamePass(Directive):
         # Both say the sizes of labels that directives make, by their names.
         made = {
             op.label_name
-            for other in site.program.kernels for op in loops_in(other)
-            if any(isinstance(use.operation, loop.DelinearizeOp | loop.PartOp) for use in op.iv.uses)
+            for other in site.program.kernels for op in loops_in(other) for use in op.iv.uses
+            if isinstance(use.operation, loop.DelinearizeOp | loop.PartOp)
         }  # fmt: skip
         for label in renamed:
             if label in made:

@@ -103,7 +103,7 @@ def failure_of(
         return Failure(kind, name, words, error.message, given.sizes, given.character)
     except (CompileError, DiagnosticException) as error:
         return Failure("refuses", current, _words(str(error)), str(error))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A pass that crashes is what is looked for.
         return Failure("crashes", current, type(error).__name__, f"{type(error).__name__}: {error}")
     return None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Generic, TypeVar
 
 State = TypeVar("State")
@@ -34,22 +38,53 @@ class Reducer(Generic[State]):
     """True if no smaller candidate fails."""
 
     def reduce(self, state: State) -> State:
-        """The smallest case found."""
+        """Returns the smallest case found.
+
+        A case that is being tried when time is up counts as none that fails. Where the platform
+        cannot interrupt it, time is up behind it.
+        """
         deadline = time.monotonic() + self.seconds
         seen = {self.key(state)}
         found = True
-        while found:
-            found = False
-            for candidate in self.candidates(state):
-                if time.monotonic() > deadline:
-                    return state
-                key = self.key(candidate)
-                if key in seen:
-                    continue
-                seen.add(key)
-                self.tries += 1
-                if self.fails(candidate):
-                    state, found = candidate, True
-                    break
+        try:
+            with _interrupted(self.seconds):
+                while found:
+                    found = False
+                    for candidate in self.candidates(state):
+                        if time.monotonic() > deadline:
+                            return state
+                        key = self.key(candidate)
+                        if key in seen:
+                            continue
+                        seen.add(key)
+                        self.tries += 1
+                        if self.fails(candidate):
+                            state, found = candidate, True
+                            break
+        except _TimeIsUp:
+            return state
         self.finished = True
         return state
+
+
+class _TimeIsUp(BaseException):
+    """No exception that what is tried catches."""
+
+
+@contextmanager
+def _interrupted(seconds: float) -> Generator[None]:
+    """Raises `_TimeIsUp` in the body after some seconds; signals reach the main thread alone."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() != threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import io
+import math
 import os
 import re
 import sys
@@ -48,6 +49,17 @@ def seed(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 to 999999999999999999")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """The type of an option that is a time."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds, 0 or more")
+    return found
 
 
 def parse_pairs(text: str | None, option: str) -> list[tuple[str, str]]:

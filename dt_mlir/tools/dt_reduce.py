@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
-from dt_mlir.files import write_output
-from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool
+from dt_mlir.files import check_output, write_output
+from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, seconds
 
 
 def _parser() -> ArgumentParser:
@@ -33,7 +33,7 @@ def _parser() -> ArgumentParser:
     )  # fmt: skip
     add("--kernel", action="store_true", help="run the emitted kernel too")
     add(
-        "--time-limit", type=float, default=120.0, metavar="SECONDS",
+        "--time-limit", type=seconds, default=120.0, metavar="SECONDS",
         help="when to take the smallest so far (120)",
     )  # fmt: skip
     return parser
@@ -70,6 +70,7 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
     """
     if importlib.util.find_spec("numpy") is None:
         raise CompileError("reducing needs numpy", None, "pip install 'dt-mlir[run]'")
+    from dt_mlir.analysis.interface import Interface
     from dt_mlir.frontend.emit import emit_program
     from dt_mlir.frontend.raising import raise_module
     from dt_mlir.interpreters.arithmetic import Character
@@ -81,10 +82,13 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
     from dt_mlir.tools.parsing import read_module
     from dt_mlir.verification.semantics import Mode
 
+    check_output(args.output or f"reduced{Path(args.file).suffix}")
     passes = DtOptMain(sources, _driver_arguments(args)).passes()
     mode = Mode(args.arithmetic)
     module = read_module(args.file, sources, args.load)
     given = parse_sizes(",".join(args.sizes), "sizes")
+    if given:
+        Interface.of(module).sizes(given)
     first = failure_of(module.clone, Experiment(passes, mode, args.kernel), given)
     if first is None:
         raise CompileError(

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
-from dt_mlir.tools.command_line import ArgumentParser, run_tool, seed
+from dt_mlir.files import check_output
+from dt_mlir.tools.command_line import ArgumentParser, run_tool, seconds, seed
 from dt_mlir.tools.entry import terminated
 
 
@@ -55,8 +56,12 @@ def _parser() -> ArgumentParser:
         "--ray", nargs="?", const="local", metavar="ADDRESS",
         help="compile and measure on a Ray cluster; without an address, on one that starts here",
     )  # fmt: skip
-    add("--budget", type=float, metavar="SECONDS", help="try no further candidate after this time")
-    add("--timeout", type=float, default=120.0, metavar="SECONDS", help="the most for a candidate")
+    add(
+        "--budget", type=seconds, metavar="SECONDS", help="try no further candidate after this time"
+    )
+    add(
+        "--timeout", type=seconds, default=120.0, metavar="SECONDS", help="the most for a candidate"
+    )
     add("--method", choices=("cold", "hot", "events"), help="how time is taken on a GPU")
     add("--seed", type=seed, default=0, help="the seed of orders and of the search")
     add("--cpu", action="store_true", help="time Triton's interpreter, where there is no GPU")
@@ -70,9 +75,10 @@ def _check(args: Namespace) -> None:
     Raises:
         CompileError: at the first one.
     """
-    keep, budget = 1 if args.keep is None else args.keep, args.budget
-    if not (keep >= 1 and args.timeout > 0 and (budget is None or budget > 0)):
-        raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
+    if args.keep is not None and not args.keep >= 1:
+        raise CompileError("--keep is at least 1")
+    if args.timeout == 0 or args.budget == 0:
+        raise CompileError("--timeout and --budget are more than 0")
     if not args.file.endswith(".dt"):
         raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
     if args.ray is not None and "=" in args.ray:
@@ -87,9 +93,8 @@ def _check(args: Namespace) -> None:
         from dt_mlir.tools.exploring import check_page
 
         check_page(args.explore)
-    for option in (args.plot, args.output, args.explore):
-        if option and not Path(option).absolute().parent.is_dir():
-            raise CompileError(f"there is no folder for {option}")
+    for path in (args.plot, args.output, args.explore):
+        check_output(path)
     if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
         raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import symtable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -31,7 +33,8 @@ class Baseline:
         """Reads `name=file.py:function`.
 
         Raises:
-            CompileError: if the text is not of that form, or there is no such file.
+            CompileError: if the text is not of that form, there is no such file, it is no Python,
+                or it defines nothing of that name.
         """
         name, equals, rest = text.partition("=")
         file, colon, function = rest.rpartition(":")
@@ -39,7 +42,32 @@ class Baseline:
             raise CompileError(f"--baseline: '{text}' is not of the form name=file.py:function")
         if not Path(file).is_file():
             raise CompileError(f"--baseline: there is no file {file}")
+        if not _may_define(file, function):
+            raise CompileError(f"--baseline: {file} has no function '{function}'")
         return Baseline(name, file, function)
+
+
+def _may_define(file: str, name: str) -> bool:
+    """Returns whether a file may define a name, without running it.
+
+    Raises:
+        CompileError: if it is no Python.
+    """
+    text = Path(file).read_bytes()
+    try:
+        tree = ast.parse(text, file)
+        names = symtable.symtable(text, file, "exec")
+    except (SyntaxError, ValueError) as error:
+        raise CompileError(f"--baseline: {file} is no Python file: {error}") from None
+    if any(
+        alias.name == "*"
+        for part in ast.walk(tree) if isinstance(part, ast.ImportFrom) for alias in part.names
+    ):  # fmt: skip
+        return True
+    if name not in names.get_identifiers():
+        return False
+    symbol = names.lookup(name)
+    return symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
 
 
 @lru_cache

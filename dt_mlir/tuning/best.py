@@ -34,12 +34,15 @@ def recorded_best(
     """
     Interface.of(module).sizes(given)
     program = SearchedProgram(module)
+    if path.exists() and not path.is_file():
+        raise CompileError(f"{path} cannot be used as a database: it is no file")
     if not path.is_file():
         raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
     with Database(path) as database:
+        known = database.settings(program.algorithm)
         settings = [
             s
-            for s in database.settings(program.algorithm)
+            for s in known
             if all(s.sizes.get(label) == size for label, size in given.items())
             and (device is None or device.lower() in s.device.lower())
             # What is fast with padded results need not be with others.
@@ -54,19 +57,26 @@ def recorded_best(
                 if best is not None:
                     found[key] = best, setting
     if not found:
+        others = dict.fromkeys(_shown(s) for s in known if s not in settings and not s.strides)
         raise CompileError(
-            "no schedule of the space has been measured", None, "search with dt-tune first"
+            "no schedule of the space has been measured" + (" for these sizes" if given else ""),
+            None,
+            "search with dt-tune first"
+            + (f"; there are records for {'; '.join(others)}" if others else ""),
         )
     if len(found) > 1:
-        shown = "; ".join(
-            f"{','.join(f'{label}={size}' for label, size in s.sizes.items())} on {s.device}"
-            for _, s in found.values()
-        )
+        shown = "; ".join(_shown(setting) for _, setting in found.values())
         raise CompileError(
             f"there are records for {shown}", None,
             "say which, as in --best x=4096,y=4096 and --device (in Python: sizes= and device=)",
         )  # fmt: skip
     return next(iter(found.values()))
+
+
+def _shown(setting: Setting) -> str:
+    """Returns the sizes and the device of a record."""
+    sizes = ",".join(f"{label}={size}" for label, size in setting.sizes.items())
+    return f"{sizes} on {setting.device}"
 
 
 def _first_of_space(program: SearchedProgram, records: list[Record]) -> Candidate | None:

@@ -21,6 +21,9 @@ LEAST_SAVED = 0.02
 NO_TIME = 10.0
 """The logarithm of how much slower a schedule counts at sizes at which it has no time."""
 
+RESOLUTION = 1e-6
+"""The least time that counts: where nothing is launched, a clock may measure 0."""
+
 Feature = tuple[str, ...]
 """Labels whose sizes are multiplied."""
 
@@ -167,8 +170,9 @@ def grow(
 
 def _costs(row: Sequence[float | None]) -> list[float]:
     """Returns how much slower each schedule is than the best, as a logarithm."""
-    best = min((time for time in row if time is not None), default=1.0)
-    return [NO_TIME if time is None else log(time / best) for time in row]
+    times = [None if time is None else max(time, RESOLUTION) for time in row]
+    best = min((time for time in times if time is not None), default=1.0)
+    return [NO_TIME if time is None else log(time / best) for time in times]
 
 
 def _features(sizes: Sequence[Mapping[str, int]]) -> list[Feature]:

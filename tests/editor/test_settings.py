@@ -69,6 +69,14 @@ def test_a_package_of_extensions(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
     assert client.close() == 0
 
 
+def test_devices_without_figures_are_told() -> None:
+    client = Client({"device": "h20"})
+    client.wait(lambda: len(client.messages) == 1)
+    (message,) = client.messages
+    assert message.startswith("dt-lsp: 'device': there are no figures of the device 'h20'"), message
+    assert client.close() == 0
+
+
 def test_changed_settings() -> None:
     client = Client({"sizes": {"x": "many"}, "device": 3, "load": "a.py"})
     client.wait(lambda: len(client.messages) == 3)

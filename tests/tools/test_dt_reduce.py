@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from command import Tools
 
 from dt_mlir.pipeline import default_pipeline
@@ -32,6 +33,42 @@ def test_a_program_that_a_pass_changes_becomes_small(tool: Tools) -> None:
         " --verify-semantics --reproducer again.mlir"
     )
     again.refuses("error: 'loop-exchange-operands' changes what is computed")
+
+
+HANGS = """
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+
+@dataclass(frozen=True)
+class HangPass(ModulePass):
+    name = "hang-without-tiles"
+
+    def apply(self, ctx, op):
+        while "tensorize" not in str(op):
+            pass
+        raise SystemExit(3)
+"""
+
+
+def test_a_smaller_case_that_hangs_ends_with_the_time(tool: Tools) -> None:
+    Path("hangs.py").write_text(HANGS)
+    done = tool.in_a_process("dt-reduce doubled.dt --load hangs.py -p hang-without-tiles --time-limit 2 -o small.dt")
+    done.prints("small.dt: ", "time was up)", "hang-without-tiles crashes")
+    assert "tensorize" in Path("small.dt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--time-limit nan", "'nan' is not a number of seconds, 0 or more"),
+        ("-o none/small.dt", "error: none/small.dt: no such file or directory"),
+        ("z=3", "error: there is no label 'z' to give a size"),
+    ],
+)
+def test_arguments_are_refused(arguments: str, message: str, tool: Tools) -> None:
+    tool(f"dt-reduce doubled.dt {arguments}").refuses(message)
 
 
 def test_a_module_that_a_pass_changes_becomes_small(tool: Tools) -> None:

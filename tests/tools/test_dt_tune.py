@@ -128,7 +128,6 @@ def test_search_says_why_a_baseline_has_no_time(tool: Tools) -> None:
         "less": r"its results have other shapes than the program's",
         "fails": r"KeyError: 'A'",
         "wrong": r"its 'f' differs from the program's by up to \S+, and the largest element is ",
-        "other": r"base\.py has no function 'other'",
     }
     for function, reason in reasons.items():
         done = tool(
@@ -159,14 +158,32 @@ def test_search_says_why_a_baseline_has_no_time(tool: Tools) -> None:
         ),
         ("--cpu x=8 --baseline a=none.py:f", "error: --baseline: there is no file none.py"),
         (
+            "--cpu x=8 --baseline a=base.py:other",
+            "error: --baseline: base.py has no function 'other'",
+        ),
+        (
+            "--cpu x=8 --baseline a=two_blocks.dt:f",
+            "error: --baseline: two_blocks.dt is no Python file: invalid syntax (two_blocks.dt, line 1)",
+        ),
+        (
             "--cpu x=8 --baseline a=base.py:less --baseline a=base.py:less",
             "error: --baseline: each needs a name of its own",
         ),
         (
             "--cpu x=8 --keep 0.5",
-            "error: --keep is at least 1, --timeout and --budget are more than 0",
+            "error: --keep is at least 1",
         ),
-        ("--cpu x=8 -o none/best.dt", "error: there is no folder for none/best.dt"),
+        (
+            "--cpu x=8 --timeout 0",
+            "error: --timeout and --budget are more than 0",
+        ),
+        (
+            "--cpu x=8 --budget nan",
+            "error: argument --budget: 'nan' is not a number of seconds, 0 or more",
+        ),
+        ("--cpu x=8 -o none/best.dt", "error: none/best.dt: no such file or directory"),
+        ("--cpu x=8 --plot none/p.svg", "error: none/p.svg: no such file or directory"),
+        ("--cpu x=8 -o extensions", "error: extensions: is a directory"),
         (
             "--cpu x=8 --database extensions",
             "error: extensions cannot be used as a database: unable to open database file",

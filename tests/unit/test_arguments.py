@@ -56,6 +56,7 @@ A, B = random(4, 6), random(6, 5)
         ((A, A), {}, ValueError, "mm: axis 0 of 'B' has size 4, but axis 1 of 'A' has 6: both are 'k'"),
         ((A, B.to_sparse()), {}, TypeError, r"mm: 'B' has the layout sparse_coo; call to_dense\(\) on it"),
         ((A.to_sparse_csr(), B), {}, TypeError, "mm: 'A' has the layout sparse_csr"),
+        ((A, torch._efficientzerotensor((4, 4))), {}, TypeError, r"mm: 'B' is a tensor of zeros .* call clone\(\)"),
         ((A, torch.nested.nested_tensor([B, B])), {}, TypeError, r"mm: 'B' is a nested tensor; call to_padded"),
         ((A, torch._neg_view(B)), {}, ValueError, r"mm: 'B' is a negated view; call resolve_neg\(\)"),
         ((A, B), {"out": A}, ValueError, r"mm: 'out' has shape \(4, 6\), but 'mm' has \(4, 5\)"),

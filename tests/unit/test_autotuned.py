@@ -109,8 +109,10 @@ def test_what_was_found_is_looked_up(options: dict[str, Any]) -> None:
     found = dt.tune(space, given, **options)
     assert dt.best(space, given, database=path).schedule == found.schedule
     assert dt.best(space, sizes={"x": 50}, types={"A": "f32"}, database=path).schedule == found.schedule
-    with pytest.raises(CompileError, match="no schedule of the space has been measured"):
+    with pytest.raises(CompileError, match=r"has been measured for these sizes; .* records for x=50 on"):
         dt.best(space, torch.rand(51), database=path)
+    with pytest.raises(CompileError, match="cannot be used as a database: it is no file"):
+        dt.best(space, given, database=path.parent)
     with pytest.raises(CompileError, match="no schedule of the space has been measured"):
         dt.best(space, given.half(), database=path)
     with pytest.raises(CompileError, match="no schedule of the space has been measured"):
@@ -311,6 +313,7 @@ assert torch.equal(saved.f(a, c=3), torch.outer(a, torch.arange(3.0, device=a.de
 for given, size, error, message in (
     (a[None], 3, ValueError, "has 1 axes"), (3.0, 3, TypeError, "must be a tensor"),
     (None, 3, TypeError, "must be a tensor"), (a, "3", TypeError, "must be a size"),
+    (a[:1], torch.tensor([3, 4]), TypeError, "must be a size"),
 ):
     try:
         saved.f(given, c=size)
