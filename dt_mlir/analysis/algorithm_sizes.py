@@ -41,12 +41,18 @@ class AlgorithmSizes:
     """The operations that declare labels."""
 
     @staticmethod
-    def of(declared: Iterable[dt.LabelOp], functions: Iterable[dt.FuncOp]) -> AlgorithmSizes:
+    def of(
+        declared: Iterable[dt.LabelOp],
+        functions: Iterable[dt.FuncOp],
+        shifted: set[tuple[str, int, str]] | None = None,
+    ) -> AlgorithmSizes:
         """Collects the sizes of labels of the `dt` level.
 
         Args:
             declared: the operations that declare labels.
             functions: the functions that the outputs need.
+            shifted: the shifted labels of a program of which these are a part; None to find them
+                in these functions.
 
         Raises:
             CompileError: if they form a cycle, or depend on what is not a label.
@@ -65,14 +71,8 @@ class AlgorithmSizes:
             raise CompileError(f"the size of '{ordered}' depends on itself", labels[ordered])
         of_axes = {name for name, op in labels.items() if op.axis is not None}
         inferred = {item.label for item in ordered if item.inferred}
-        shifted = {
-            (read.source_name, axis, label)
-            for function in functions
-            for read in operations_of(function, dt.ReadOp) if not read.is_guarded
-            for axis, expr in enumerate(read.indices)
-            for dim in shifted_dims(expr)
-            for label in read.used_labels[dim : dim + 1]
-        }  # fmt: skip
+        if shifted is None:
+            shifted = shifted_labels(functions)
         return AlgorithmSizes(ordered, inferred, of_axes, shifted, labels)
 
     def sizing_label(self, read: dt.ReadOp, number: int, axis: str | int) -> str | None:
@@ -124,6 +124,19 @@ class AlgorithmSizes:
                 f"declare '{ordered}' without a size, or read no axis by both labels",
             )
         return ordered
+
+
+def shifted_labels(functions: Iterable[dt.FuncOp]) -> set[tuple[str, int, str]]:
+    """Returns the labels that occur plus or times something in an index of an axis of a tensor:
+    the tensor, the number of the axis and the label of each."""
+    return {
+        (read.source_name, axis, label)
+        for function in functions
+        for read in operations_of(function, dt.ReadOp) if not read.is_guarded
+        for axis, expr in enumerate(read.indices)
+        for dim in shifted_dims(expr)
+        for label in read.used_labels[dim : dim + 1]
+    }  # fmt: skip
 
 
 def scope_of(read: dt.ReadOp) -> tuple[str, ...]:

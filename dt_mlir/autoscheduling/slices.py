@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Operation
 
+from dt_mlir.analysis.algorithm_sizes import shifted_labels
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import argument_named, loops_in, reads_of
@@ -90,6 +91,8 @@ class Algorithm:
     """The functions that need each label."""
     _reducing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
     """The functions that reduce over each label, or read others that do."""
+    _shifted: set[tuple[str, int, str]] = field(init=False)
+    """What `shifted_labels` gives."""
     _kernel_only: bool = field(init=False)
     """True if the program has no wrapper."""
     _dynamic: bool = field(init=False)
@@ -144,6 +147,7 @@ class Algorithm:
         for name in self.outputs:
             visit(name)
         self.functions = {name: found[name] for name in order}
+        self._shifted = shifted_labels(self.functions.values())
         self.reads = {name: reads[name] for name in order}
         self.readers = {name: [] for name in order}
         for name in order:
@@ -474,7 +478,8 @@ class Algorithm:
             ready: functions that have a kernel already, each with it, or with None if that of
                 another one computes it.
         """
-        program = AlgorithmProgram(self.part(functions, stored))
+        # What a part reads, the rest may read in a window: the labels of that have other sizes.
+        program = AlgorithmProgram(self.part(functions, stored), self._shifted)
         made = dict(ready)
         for name in program.order:
             if name not in made:

@@ -37,12 +37,16 @@ class AlgorithmProgram:
 
     Args:
         ops: inputs, functions, outputs and labels, in program order; others are left aside.
+        shifted: the shifted labels of a program of which the operations are a part, as
+            `shifted_labels` gives them; None if they are all of it.
 
     Raises:
         CompileError: if definitions form a cycle, or an index is out of bounds.
     """
 
-    def __init__(self, ops: Sequence[Operation]) -> None:
+    def __init__(
+        self, ops: Sequence[Operation], shifted: set[tuple[str, int, str]] | None = None
+    ) -> None:
         self.inputs = {op.sym_name.data: op for op in ops if isinstance(op, dt.InputOp)}
         self.functions = {op.sym_name.data: op for op in ops if isinstance(op, dt.FuncOp)}
         self.outputs = [op for op in ops if isinstance(op, dt.OutputOp)]
@@ -59,7 +63,8 @@ class AlgorithmProgram:
             if op.axis_labels is not None:
                 self.axes[name] = list(op.axis_labels)
         self.order = self._needed()
-        self.sizes = AlgorithmSizes.of(labels, map(self.functions.__getitem__, self.order))
+        needed = map(self.functions.__getitem__, self.order)
+        self.sizes = AlgorithmSizes.of(labels, needed, shifted)
         scalars = [name for name, op in self.inputs.items() if op.is_scalar]
         self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
         for name in self.order:

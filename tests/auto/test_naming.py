@@ -449,6 +449,9 @@ def test_tiles_that_triton_refuses_are_not_chosen() -> None:
         ("Func f, g; In A, B; Var x; f[x] = A[x]; g[x] = f[x + 1] * B[x];", {"x": 64}),
         ("Func f, g; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k); "
          "g[x, y] = f[x, y] + f[x + 1, y] + f[x + 2, y + 1];", {"x": 512, "y": 512, "k": 512}),
+        # In a part without `g`, the labels of `f` and of its halo seem to have one size.
+        ("Func f, g; In A; RVar x; f[x] = maximum(rsum(A[x], x), A[x + 1]); g[x] = f[x + 1] * 2;",
+         {"x": 64}),
     ],
 )  # fmt: skip
 def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[str, int]) -> None:
