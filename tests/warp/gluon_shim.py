@@ -22,8 +22,9 @@ from dt_mlir.runtime.execute import loaded
 
 DTYPES = {
     "float64": torch.float64, "float32": torch.float32, "float16": torch.float16,
-    "bfloat16": torch.bfloat16, "float8e4nv": torch.float8_e4m3fn, "int64": torch.int64,
-    "int32": torch.int32, "int16": torch.int16, "int8": torch.int8, "int1": torch.bool,
+    "bfloat16": torch.bfloat16, "float8e4nv": torch.float8_e4m3fn, "float8e5": torch.float8_e5m2,
+    "int64": torch.int64, "int32": torch.int32, "int16": torch.int16, "int8": torch.int8,
+    "int1": torch.bool,
 }  # fmt: skip
 ELEMENTWISE = (
     "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "abs", "floor", "ceil", "erf",
@@ -222,7 +223,7 @@ def _mma(a: Any, b: Buffer, acc: Any, use_acc: bool = True, is_async: bool = Fal
 
 
 def _mma_wait(num_outstanding: int, deps: tuple[Any, ...]) -> Any:
-    products = MACHINE.local.products
+    products = getattr(MACHINE.local, "products", [])
     ended = products[: len(products) - num_outstanding]
     MACHINE.local.products = products[len(ended) :]
     for product in ended:
@@ -336,6 +337,8 @@ LANGUAGE = SimpleNamespace(
     split=lambda value: value.unbind(-1),
     BlockedLayout=lambda *numbers: numbers,
     convert_layout=lambda value, layout: value,
+    div_rn=lambda value, other: value / other,
+    sqrt_rn=lambda value: torch.as_tensor(value).sqrt(),
     cast=lambda value, dtype: torch.as_tensor(value).to(dtype),
     load=_load,
     store=_store,

@@ -26,6 +26,7 @@ PLAIN = "rdot(Q[h, i, c], K[h, j, c], c) * 0.125"
 FORMS = {
     "plain": PLAIN,
     "with a scale": "rdot(Q[h, i, c], K[h, j, c], c) * scale",
+    "over a root": "rdot(Q[h, i, c], K[h, j, c], c) / sqrt(len(i))",
     "capped": "tanh(rdot(Q[h, i, c], K[h, j, c], c) * 0.02) * 5",
     "with a bias": f"{PLAIN} + cast(j - i, f32) * 0.5",
     "of groups": "rdot(Q[h, i, c], K[h // 2, j, c], c) * 0.125",

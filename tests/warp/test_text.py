@@ -92,7 +92,7 @@ def filled(allocate: Any) -> Any:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
-@pytest.mark.parametrize("form", ["plain", "with a scale", "causal", "in a window"])
+@pytest.mark.parametrize("form", ["plain", "with a scale", "over a root", "causal", "in a window"])
 def test_attention(form: str, schedule: str) -> None:
     module = lowered_attention(form, schedule)
     q, k, v = (torch.randn(2, n, 64).bfloat16() for n in (136, 200, 200))
@@ -102,7 +102,8 @@ def test_attention(form: str, schedule: str) -> None:
         # No query before it sees this key.
         v[:, 100] = float("inf")
     # One that is negative cannot be moved behind the maximum.
-    for scale in (0.125, -0.125) if form == "with a scale" else (0.125,):
+    scales = {"with a scale": (0.125, -0.125), "over a root": (136**-0.5,)}
+    for scale in scales.get(form, (0.125,)):
         given = (scale,) if form == "with a scale" else ()
         with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
             found = emitted.o(q, k, v, *given)
