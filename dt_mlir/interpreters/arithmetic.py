@@ -40,8 +40,8 @@ class Character(StrEnum):
     FALLING = "falling"
     """Different ones that fall along every axis: the largest of each row is its first."""
     SPECIAL = "special"
-    """Few different ones, so that many are equal, some of them not a number; of integers
-    negative ones."""
+    """Few different ones, so that many are equal, some of them not a number; of integers negative
+    ones, and the ends of the range of their type."""
 
 
 def arranged(

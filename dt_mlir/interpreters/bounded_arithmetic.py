@@ -197,8 +197,11 @@ def random_array(
     least = 0 if type_name(type) == "u8" else -9
     match character:
         case Character.SPECIAL:
-            numbers = generator.integers(1, 4, extents)
-            return -numbers if least else numbers
+            few = generator.integers(1, 4, extents)
+            half = 2 ** (type.width.data - 1)
+            ends = [2 * half - 1, half] if least == 0 else [half - 1, -half, 1 - half]
+            extremes = generator.choice(np.array(ends), extents)
+            return np.where(generator.random(extents) < 1 / 4, extremes, -few if least else few)
         case Character.ANY:
             return generator.integers(least, 10, extents)
         case _:

@@ -15,7 +15,8 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.run import run_module
-from dt_mlir.pipeline import run_pipeline
+from dt_mlir.passes import expand_elementwise_functions
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.verification import semantics
 from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
 
@@ -137,6 +138,17 @@ def test_malformed_stages_are_named() -> None:
     message = "'loop-use-before-definition' makes malformed IR: 'loop.write' is malformed: the def"
     with pytest.raises(SemanticsError, match=message):
         verify_semantics(recorder.stages, kernel=False)
+
+
+def test_ends_of_the_range_of_integers_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few bits of an exponent are enough for small ones."""
+    monkeypatch.setattr(expand_elementwise_functions, "_bits", lambda value: 6)
+    text = "Func f; In A : i32, B : i32; Var x; f[x] = A[x] ** B[x]; f.compile();"
+    module, _ = compile_text(text, "powers")
+    recorder = Recorder(module)
+    run_pipeline(module, default_pipeline("tile"), recorder.after)
+    with pytest.raises(SemanticsError, match="'expand-elementwise' changes what is computed"):
+        verify_semantics(recorder.stages, sizes={"x": 64}, kernel=False)
 
 
 @pytest.mark.parametrize(
