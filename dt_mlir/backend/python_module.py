@@ -107,7 +107,7 @@ def emit_module(
         wrapper = lines(launcher.print())
         support = support_functions(launcher.used)
     texts = {
-        **COMBINE, product_waits.FINISH: product_waits.TEXT,
+        **COMBINE, **product_waits.TEXTS,
         initial_values.HIDDEN: initial_values.TEXT,
     }  # fmt: skip
     blocks = [texts[name].strip() for name in sorted(helpers)]

@@ -39,9 +39,7 @@ def check_emitted(source: str) -> None:
 
     tree = ast.parse(source)
     compile(source, "emitted.py", "exec")
-    texts = {
-        initial_values.HIDDEN: initial_values.TEXT, product_waits.FINISH: product_waits.TEXT,
-    }  # fmt: skip
+    texts = {initial_values.HIDDEN: initial_values.TEXT, **product_waits.TEXTS}
     helpers = {*COMBINE, *support_names(), *texts}
     first, *rest = tree.body
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):

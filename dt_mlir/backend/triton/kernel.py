@@ -30,7 +30,7 @@ from dt_mlir.backend.triton.initial_values import (
 )
 from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
-from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
+from dt_mlir.backend.triton.product_waits import Wait, waiting_loops
 from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -90,8 +90,8 @@ class KernelPrinter(AddressPrinter):
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
         self.known_conditions = KnownConditions(dynamic=signature.dynamic)
-        self.waiting = waiting_loops(kernel, self.boxes) if signature.hopper else []
-        """The loops whose trips wait for products on GPUs where these are asynchronous."""
+        self.waiting = waiting_loops(kernel, self.boxes) if signature.hopper else {}
+        """The loops that wait for products on GPUs where these are asynchronous."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -551,8 +551,7 @@ class KernelPrinter(AddressPrinter):
         self.values[iv] = code.name(index)
         if self.far:
             # Triton's interpreter makes plain numbers of loops' indices, which lose their width.
-            wide = code.name(self.signature.index)
-            self.values[iv] = code.call("tl.cast", code.name(index), wide)
+            self.values[iv] = code.call("tl.cast", code.name(index), code.name(self.signature.index))
         self.wide.add(iv)
         options = range_options(op)
         unrolled = unrolled_trips(op) is not None
@@ -561,8 +560,7 @@ class KernelPrinter(AddressPrinter):
         step = constant_of(op.step)
         if step is None or step.value.data != 1:
             bounds.append(self.values[op.step])
-        start = constant_of(op.lb)
-        if start is not None and start.value.data == 0 and len(bounds) == 2:
+        if (start := constant_of(op.lb)) and start.value.data == 0 and len(bounds) == 2:
             bounds = bounds[1:]
         function = "tl.range" if options else "range"
         if unrolled:
@@ -571,18 +569,22 @@ class KernelPrinter(AddressPrinter):
             self.wide.discard(iv)
         self.name_offsets(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
-            if op in self.waiting:
-                self.helpers.add(FINISH)
-                with self.writer.branch(code.name(self.signature.hopper)):
-                    self.writer.expression(code.call(FINISH))
+            self._wait_in(op, Wait.BEGIN)
             self._block(op.body.block)
-            last = op.body.block.last_op
-            assert isinstance(last, scf.YieldOp)
             if carried:
+                last = op.body.block.last_op
+                assert isinstance(last, scf.YieldOp)
                 values = [self.values[value] for value in last.arguments]
                 # Several are assigned at once: one may stand on the right of another.
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
                 self.writer.assign_all(targets, whole)
+            self._wait_in(op, Wait.END)
+
+    def _wait_in(self, op: scf.ForOp, place: Wait) -> None:
+        if self.waiting.get(op) is place:
+            self.helpers.add(place)
+            with self.writer.branch(code.name(self.signature.hopper)):
+                self.writer.expression(code.call(place))
 
     def _bound(self, op: scf.ForOp) -> ast.expr:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""

@@ -1,13 +1,20 @@
-"""Waits for asynchronous products whose left factor is in registers.
+"""Waits for asynchronous products whose factors are overwritten.
 
 Triton gives tensor cores of Hopper GPUs a left factor that is computed, and not just loaded, in
 registers, and does not wait for the last product of a loop's trip before the next trip. ptxas,
 until that of CUDA 13.3, then lets the next factor overwrite registers that the last product still
 reads. A wait where a trip begins, before factors are computed, keeps the copies of later trips
 under way.
+
+A factor that is loaded is in shared memory. Where something else in the loop takes its elements,
+too, Triton keeps one slot less than a product under way needs: the copy for a later trip overwrites
+what the product still reads. A wait where a trip ends, before that copy, is for all of its products
+(https://github.com/triton-lang/triton/issues/6691 describes such a loop).
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
@@ -19,42 +26,89 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.traversal import operations_of
 
-FINISH = "_finish_products"
-"""The name of the function that waits."""
-TEXT = '''
+_MOVES = (tile.TransposeOp, tile.RenameOp, UnrealizedConversionCastOp)
+"""What leaves the elements of a factor as they are."""
+
+def _text(name: str, why: str) -> str:
+    """Returns a function that waits; the number that it moves makes an instruction of the wait."""
+    return f'''
 @triton.jit
-def _finish_products():
-    # The next left factor takes registers that products under way still read.
+def {name}():
+    # {why}
     wait: tl.constexpr = "wgmma.wait_group.sync.aligned 0; mov.u32 $0, $1;"
     zero = tl.full((), 0, tl.int32)
     tl.inline_asm_elementwise(wait, "=r,r", [zero], dtype=tl.int32, is_pure=False, pack=1)
 '''
-"""Its text. The number that it moves is what makes an instruction of it for Triton."""
+
+
+FINISH = "_finish_products"
+"""The name of the function that waits where a trip begins."""
+FINISH_TRIP = "_finish_trip"
+"""The name of the function that waits where a trip ends."""
+TEXTS = {
+    FINISH: _text(
+        FINISH, "The next left factor takes registers that products under way still read."
+    ),
+    FINISH_TRIP: _text(
+        FINISH_TRIP, "The next copy takes shared memory that products under way still read."
+    ),
+}
+"""The texts of both."""
+
+
+class Wait(StrEnum):
+    """Where a trip of a loop waits for products: the function that does."""
+
+    BEGIN = FINISH
+    """Before everything else: for those of the trip before."""
+    END = FINISH_TRIP
+    """Behind everything else: for its own."""
 
 
 def waiting_loops(
     kernel: GridKernelOp, boxes: dict[Operation, Box]
-) -> list[scf.ForOp]:
-    """Returns the loops whose trips begin with a wait for the products of the last one.
+) -> dict[scf.ForOp, Wait]:
+    """Returns the loops that wait for products, and where their trips do.
 
     Args:
         kernel: the kernel.
         boxes: its accesses that go through descriptors.
     """
-    found: dict[scf.ForOp, None] = {}
+    found: dict[scf.ForOp, Wait] = {}
     for product in operations_of(kernel, tile.DotOp):
         loop = product.parent_op()
         while loop is not None and not isinstance(loop, scf.ForOp):
             loop = loop.parent_op()
-        if loop is not None and _is_computed(product.lhs, loop, boxes):
-            found[loop] = None
-    return list(found)
+        if loop is None:
+            continue
+        if any(_is_loaded_for_others(factor, loop) for factor in (product.lhs, product.rhs)):
+            found[loop] = Wait.END
+        elif _is_computed(product.lhs, loop, boxes):
+            found.setdefault(loop, Wait.BEGIN)
+    return found
+
+
+def _is_loaded_for_others(factor: SSAValue, loop: scf.ForOp) -> bool:
+    """Returns whether a trip of a loop loads a factor, and more than products take it."""
+    op = factor.owner
+    while isinstance(op, _MOVES):
+        op = op.operands[0].owner
+    if not isinstance(op, tile.LoadOp) or not loop.is_ancestor(op):
+        return False
+    pending: list[Operation] = [op]
+    for moved in pending:
+        for use in moved.results[0].uses:
+            if isinstance(use.operation, _MOVES):
+                pending.append(use.operation)
+            elif not isinstance(use.operation, tile.DotOp):
+                return True
+    return False
 
 
 def _is_computed(factor: SSAValue, loop: scf.ForOp, boxes: dict[Operation, Box]) -> bool:
     """Returns whether each trip of a loop has a factor in registers, without having waited."""
     op = factor.owner
-    while isinstance(op, tile.TransposeOp | tile.RenameOp | UnrealizedConversionCastOp):
+    while isinstance(op, _MOVES):
         op = op.operands[0].owner
     if not isinstance(op, Operation) or not loop.is_ancestor(op):
         # What is carried from trip to trip goes through shared memory.

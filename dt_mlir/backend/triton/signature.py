@@ -15,7 +15,7 @@ from dt_mlir.backend.triton.clear import CLEAR
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.initial_values import HIDDEN
-from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
+from dt_mlir.backend.triton.product_waits import Wait, waiting_loops
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
@@ -30,7 +30,7 @@ GRID_WAIT = "tl.extra.cuda.gdc_wait"
 """Triton's function that waits for the end of the kernel before."""
 RESERVED = (
     "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, DEPENDENT,
-    FINISH, HIDDEN, CLEAR, *COMBINE, *support_names(),
+    *Wait, HIDDEN, CLEAR, *COMBINE, *support_names(),
 )  # fmt: skip
 """Names that generated code uses for itself."""
 
