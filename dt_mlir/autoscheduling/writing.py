@@ -15,7 +15,7 @@ from dt_mlir.autoscheduling.naming import PART, Naming, is_of_parts
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.sched import OUTER, Argument
-from dt_mlir.frontend.own_labels import own_label
+from dt_mlir.frontend.own_labels import halo_of, own_label
 
 KEYED = (
     "block", "tensorize", "unroll", "unroll_jam", "pipeline", "align_storage", "warp_specialize",
@@ -217,7 +217,10 @@ class _Names:
         self, member: str, renamed: Mapping[str, str], said: Sequence[Decision]
     ) -> dict[str, str]:
         """Returns the labels of a function's own that directives have to name, each with the label
-        that it also reduces: that stands for its own where none is named."""
+        that the function also reduces.
+
+        The program's name of that label is otherwise taken for one of the function's own.
+        """
         known = self.naming.labels.get(member, {})
         named = {*renamed}
         meant = set[str]()
@@ -226,7 +229,13 @@ class _Names:
                 meant.add(str(item.arguments[1].value))
             elif item.function == member:
                 named.update(str(name) for a in item.arguments for name in (a.key, a.value))
-        pairs = {own: x for x in known for own in known if own.rstrip("_") == own_label(member, x)}
+        # The labels of a halo are named after the output.
+        outputs = (o for o in self.writer.algorithm.outputs if halo_of(o) == member.rstrip("_"))
+        functions = (member, *outputs)
+        pairs = {
+            own: x for x in known for own in known for function in functions
+            if own.rstrip("_") == own_label(function, x)
+        }  # fmt: skip
         return {
             own: label for own, label in pairs.items()
             if not {own, own + OUTER} & named and {label, label + OUTER} & (named | meant)

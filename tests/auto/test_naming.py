@@ -460,11 +460,23 @@ def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[
     assert any("halo" in item for item in found)
 
 
-def test_labels_that_a_function_with_its_own_reduces_are_named_apart() -> None:
+@pytest.mark.parametrize(
+    ("text", "ends", "sizes", "wanted"),
+    [
+        ("Func f, g; In A; RVar x, y; f[x, y] = rsum(A[x, x], x); g[x] = f[x + 1, x];",
+         "g.compile();", {"x": 64, "f_x": 65}, "f.rename(y:x, x:y, f_x:f_x);"),
+        ("Func f, g, h; In A; Var x, y, k; f[k, y] = A[y, k] + rsum(A[y, y], y); "
+         "g[x] = f[x + 2, x + 2]; h[y] = rmin(A[y, y], y);",
+         "f.compile(); h.compile();", {"x": 512, "y": 512, "k": 512},
+         "f_halo.rename(f_k:k, y:f_k, f_y:f_y);"),
+    ],
+    ids=["its own", "of a halo"],
+)  # fmt: skip
+def test_labels_that_a_function_with_its_own_reduces_are_named_apart(
+    text: str, ends: str, sizes: dict[str, int], wanted: str
+) -> None:
     """A directive about the reduced label alone would be one about the function's own."""
-    text = "Func f, g; In A; RVar x, y; f[x, y] = rsum(A[x, x], x); g[x] = f[x + 1, x];"
-    found = read_again(text, " g.compile();", {"x": 64, "f_x": 65})
-    assert found[0] == "f.rename(y:x, x:y, f_x:f_x);"
+    assert wanted in read_again(text, f" {ends}", sizes)
 
 
 def test_schedules_of_functions_that_are_read_in_a_window_are_read_again() -> None:

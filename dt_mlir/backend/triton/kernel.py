@@ -91,7 +91,6 @@ class KernelPrinter(AddressPrinter):
         """Indices that are as wide as offsets, tensors of Triton's or not."""
         self.known_conditions = KnownConditions(dynamic=signature.dynamic)
         self.waiting = waiting_loops(kernel, self.boxes) if signature.hopper else {}
-        """The loops that wait for products on GPUs where these are asynchronous."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -551,7 +550,8 @@ class KernelPrinter(AddressPrinter):
         self.values[iv] = code.name(index)
         if self.far:
             # Triton's interpreter makes plain numbers of loops' indices, which lose their width.
-            self.values[iv] = code.call("tl.cast", code.name(index), code.name(self.signature.index))
+            wide = code.name(self.signature.index)
+            self.values[iv] = code.call("tl.cast", code.name(index), wide)
         self.wide.add(iv)
         options = range_options(op)
         unrolled = unrolled_trips(op) is not None

@@ -33,6 +33,7 @@ from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.comparisons import predicate_of
+from dt_mlir.dialects.kernel import GridKernelOp
 
 _TYPES: dict[Attribute, str] = {
     Float64Type(): "tl.float64",
@@ -252,12 +253,25 @@ def _cast(
     if op.name == "arith.extui" and source == IntegerType(8):
         expression = _convert(expression, code.path("tl.uint8"), is_tile(value))
         return code.method(expression, "to", triton_type(target))
+    if op.name == "arith.extsi" and source == IntegerType(8) and _has_unsigned_bytes(op):
+        # Triton loads bytes without a sign as such, and they are widened as such.
+        expression = _convert(expression, code.path("tl.int8"), is_tile(value))
+        return code.method(expression, "to", triton_type(target))
     if isinstance(source, AnyFloat) and source.bitwidth == 8 and isinstance(target, BFloat16Type):
         # Triton's own conversion takes what is infinite or not a number for large numbers; f16
         # has all values of both types.
         expression = _convert(expression, code.path("tl.float16"), is_tile(value))
         return code.method(expression, "to", triton_type(target))
     return _convert(expression, triton_type(target), is_tile(value))
+
+
+def _has_unsigned_bytes(op: Operation) -> bool:
+    """Returns whether the kernel of an operation has a tensor or a scalar of u8."""
+    kernel = op.parent_op()
+    while kernel is not None and not isinstance(kernel, GridKernelOp):
+        kernel = kernel.parent_op()
+    assert kernel is not None
+    return any("ui8" in str(argument.type) for argument in kernel.args)
 
 
 def _converted(op: Operation, attr: FloatAttr | IntegerAttr) -> FloatAttr | IntegerAttr:
