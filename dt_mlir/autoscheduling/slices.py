@@ -92,7 +92,7 @@ class Algorithm:
     _reducing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
     """The functions that reduce over each label, or read others that do."""
     _shifted: set[tuple[str, int, str]] = field(init=False)
-    """What `shifted_labels` gives."""
+    """The result of `shifted_labels`."""
     _kernel_only: bool = field(init=False)
     """True if the program has no wrapper."""
     _dynamic: bool = field(init=False)

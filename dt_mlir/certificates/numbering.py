@@ -27,6 +27,9 @@ from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Integer
 from dt_mlir.dialects import tile
 
+MOST_FACTORS = 64
+"""The most factors of a product: the solver multiplies powers out."""
+
 
 class Numbering:
     """The program ids of a kernel, and what they are taken apart into.
@@ -74,11 +77,15 @@ class Numbering:
         self.blocks.append(found)
         return found
 
-    def multiplied(self, a: Integer, b: Integer) -> Integer:
-        """Returns a product, whose factors are remembered."""
+    def multiplied(self, a: Integer, b: Integer) -> Integer | None:
+        """Returns a product, whose factors are remembered; None if it has too many: each square of
+        a square has twice as many as the one before."""
+        factors = [*self._factors_of(a), *self._factors_of(b)]
+        if len(factors) > MOST_FACTORS:
+            return None
         result = a * b
         self._kept.append(result)
-        self._products[result.get_id()] = [*self._factors_of(a), *self._factors_of(b)]
+        self._products[result.get_id()] = factors
         return result
 
     def _factors_of(self, expr: Integer) -> list[Integer]:

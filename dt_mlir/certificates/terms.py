@@ -158,11 +158,16 @@ def subterms(term: Term) -> Iterator[Term]:
 
 
 def surface(term: Term) -> Iterator[Term]:
-    """Yields a term and its operands, but not what reductions combine."""
-    yield term
-    if isinstance(term, Apply):
-        for operand in term.operands:
-            yield from surface(operand)
+    """Yields a term and its operands, each once, but not what reductions combine."""
+    seen: set[int] = set()
+    pending = [term]
+    while pending:
+        found = pending.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            if isinstance(found, Apply):
+                pending.extend(reversed(found.operands))
 
 
 def substituted(

@@ -204,7 +204,8 @@ class Program:
             if found is not None:
                 return found[0] if isinstance(op, arith.DivSIOp) else found[1]
         if isinstance(op, arith.MuliOp) and not any(isinstance(x, Term) for x in operands):
-            return self.numbering.multiplied(*operands)
+            product = self.numbering.multiplied(*operands)
+            return Unknown("a product of so many factors") if product is None else product
         return self.scalars.apply(op, operands)
 
     def _lane(self, axis: Axis) -> tuple[Integer, ...]:

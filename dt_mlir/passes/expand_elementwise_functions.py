@@ -347,6 +347,11 @@ def _powi(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         return _power(e, x, int(known))
     if known == 0:
         return one
+    # Of the negative powers only those of 1 and -1 are whole, and the lowest bit says which.
+    # x * x may be 1 of others, too, as products wrap.
+    unit = e.call(arith.OrIOp, e.compare(x, one, "eq"), e.compare(x, e.constant(-1), "eq"))
+    if known is not None:
+        return e.select(unit, x if int(known) & 1 else one, zero)
     result, square = one, x
     bits = _bits(y)
     for bit in range(bits):
@@ -355,11 +360,6 @@ def _powi(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         result = e.select(has, e.mul(result, square), result)
         if bit < bits - 1:
             square = e.mul(square, square)
-    # Of the negative powers only those of 1 and -1 are whole, and the lowest bit says which.
-    # x * x may be 1 of others, too, as products wrap.
-    unit = e.call(
-        arith.OrIOp, e.compare(x, one, "eq"), e.compare(x, e.constant(-1), "eq")
-    )
     return e.select(e.compare(y, zero, "lt"), e.select(unit, result, zero), result)
 
 

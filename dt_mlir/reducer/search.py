@@ -40,8 +40,8 @@ class Reducer(Generic[State]):
     def reduce(self, state: State) -> State:
         """Returns the smallest case found.
 
-        A case that is being tried when time is up counts as none that fails. Where the platform
-        cannot interrupt it, time is up behind it.
+        A case that is being tried when time is up counts as one that does not fail. Where the
+        platform cannot interrupt it, the search ends behind it.
         """
         deadline = time.monotonic() + self.seconds
         seen = {self.key(state)}
@@ -68,7 +68,7 @@ class Reducer(Generic[State]):
 
 
 class _TimeIsUp(BaseException):
-    """No exception that what is tried catches."""
+    """Ends a search; handlers of `Exception` leave it alone."""
 
 
 @contextmanager
@@ -82,7 +82,8 @@ def _interrupted(seconds: float) -> Generator[None]:
         raise _TimeIsUp
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again each second: an exception in a destructor is printed and lost.
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, threading.TIMEOUT_MAX), 1.0)
     try:
         yield
     finally:

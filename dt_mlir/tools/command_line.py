@@ -35,8 +35,10 @@ class ArgumentParser(argparse.ArgumentParser):
             hint = f"; did you mean {match}?" if match else ""
             self.error(f"{option} is not an option{hint}")
         if rest:
-            hint = "; an option takes sizes with commas between them" if "=" in rest[0] else ""
-            self.error(f"there is nothing to do with '{rest[0]}'{hint}")
+            hint = "; an option takes several values with commas between them"
+            self.error(
+                f"there is nothing to do with '{rest[0]}'" + (hint if "=" in rest[0] else "")
+            )
         return found
 
     def error(self, message: str) -> NoReturn:

@@ -82,7 +82,9 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
     from dt_mlir.tools.parsing import read_module
     from dt_mlir.verification.semantics import Mode
 
-    check_output(args.output or f"reduced{Path(args.file).suffix}")
+    suffix, comment = (".dt", "#") if args.file.endswith(".dt") else (".mlir", "//")
+    output = args.output or f"reduced{suffix}"
+    check_output(output)
     passes = DtOptMain(sources, _driver_arguments(args)).passes()
     mode = Mode(args.arithmetic)
     module = read_module(args.file, sources, args.load)
@@ -123,7 +125,7 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         )
         start = ProgramCase(raise_module(module), sizes, numbers)
         result: ProgramCase | ModuleCase = programs.reduce(start)
-        suffix, comment, tries, finished = ".dt", "#", programs.tries, programs.finished
+        tries, finished = programs.tries, programs.finished
     else:
         modules = Reducer[ModuleCase](
             smaller_modules,
@@ -133,8 +135,7 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         )
         start = ModuleCase(module, sizes, numbers)
         result = modules.reduce(start)
-        suffix, comment, tries, finished = ".mlir", "//", modules.tries, modules.finished
-    output = args.output or f"reduced{suffix}"
+        tries, finished = modules.tries, modules.finished
     words = ["dt-opt", output]
     for file in args.load:
         words += ["--load", file]

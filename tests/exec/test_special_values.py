@@ -243,6 +243,28 @@ def test_widening_keeps_every_byte(source: str, target: str) -> None:
     assert same(run(text, values), values.to(types[target]))
 
 
+@pytest.mark.parametrize("exponent", [-1, -2, -3, 0, 1, 33])
+def test_integer_powers_of_numbers(exponent: int) -> None:
+    text = f"Func f; In A : i32; Var x; f[x] = A[x] ** cast({exponent}, i32); f.compile();"
+    bases = [0, 1, -1, 2, -3, 2**31 - 1, -(2**31)]
+    want = [
+        (pow(x, exponent, 2**32) if exponent >= 0 else x ** (exponent & 1) if x in (1, -1) else 0)
+        for x in bases
+    ]
+    got = run(text, torch.tensor(bases, dtype=torch.int32)).tolist()
+    assert got == [(number + 2**31) % 2**32 - 2**31 for number in want]
+
+
+@pytest.mark.parametrize("schedule", list(SCHEDULES))
+def test_bytes_without_a_sign_become_signed_ones(schedule: str) -> None:
+    """The highest bit is the sign then, wherever a byte is widened."""
+    text = "Func f; In A : u8, B : i8; Var x; RVar y; f[x, y] = cast(A[x, y], i8) * 2 + A[x, y] + B[x, y]; f.compile();"
+    a = torch.arange(256, dtype=torch.uint8).reshape(16, 16)
+    b = a.flip(0).to(torch.int8)
+    want = a.to(torch.int8).int() * 2 + a.int() + b.int()
+    assert torch.equal(run(scheduled(text, schedule, "y"), a, b).cpu(), want)
+
+
 @pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter narrows to f8 wrongly")
 @pytest.mark.parametrize("narrow", ["f8e4m3", "f8e5m2"])
 def test_what_is_read_beyond_the_end_counts_as_nothing_in_f8(narrow: str) -> None:

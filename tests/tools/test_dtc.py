@@ -75,7 +75,7 @@ def test_help_names_the_options(tool: Tools) -> None:
         ),
         (
             "doubled.dt --run x=8 y=4",
-            ["'y=4'; an option takes sizes with commas between them"],
+            ["'y=4'; an option takes several values with commas between them"],
         ),
         ("doubled.dt --dtype A=f16,A=f32", ["error: --dtype: 'A' is given two types"]),
         ("doubled.dt --dtype A", ["error: --dtype: 'A' is not of the form name=value"]),

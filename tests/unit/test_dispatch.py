@@ -37,7 +37,7 @@ def test_a_schedule_without_a_time_is_not_chosen() -> None:
     assert choose(tree, {"x": 100}) == 1
 
 
-def test_a_time_of_nothing_is_none_of_0() -> None:
+def test_a_measured_time_may_be_0() -> None:
     """A clock may measure 0 where nothing is launched."""
     sizes = [{"x": 0}, {"x": 8}, {"x": 16}]
     assert grow(sizes, [[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]) == Leaf(0)

@@ -56,10 +56,10 @@
 %i = arith.constant 5 : i32
 %b = "test.op"() : () -> i3
 // CHECK: arith.extui %{{.*}} : i3 to i32
-// CHECK-COUNT-3: arith.andi
-// CHECK-NOT: arith.andi
-%e = arith.extui %b : i3 to i32
 // CHECK: arith.cmpi eq, %[[BASE:.*]], %{{.*}} : i32
 // CHECK: arith.cmpi eq, %[[BASE]], %{{.*}} : i32
 // CHECK: arith.ori
+// CHECK-COUNT-3: arith.andi
+// CHECK-NOT: arith.andi
+%e = arith.extui %b : i3 to i32
 %8 = math.ipowi %i, %e : i32
