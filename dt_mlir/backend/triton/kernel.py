@@ -560,7 +560,8 @@ class KernelPrinter(AddressPrinter):
         step = constant_of(op.step)
         if step is None or step.value.data != 1:
             bounds.append(self.values[op.step])
-        if (start := constant_of(op.lb)) and start.value.data == 0 and len(bounds) == 2:
+        start = constant_of(op.lb)
+        if start is not None and start.value.data == 0 and len(bounds) == 2:
             bounds = bounds[1:]
         function = "tl.range" if options else "range"
         if unrolled:
@@ -572,8 +573,7 @@ class KernelPrinter(AddressPrinter):
             self._wait_in(op, Wait.BEGIN)
             self._block(op.body.block)
             if carried:
-                last = op.body.block.last_op
-                assert isinstance(last, scf.YieldOp)
+                assert isinstance(last := op.body.block.last_op, scf.YieldOp)
                 values = [self.values[value] for value in last.arguments]
                 # Several are assigned at once: one may stand on the right of another.
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
