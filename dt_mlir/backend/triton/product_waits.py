@@ -57,7 +57,7 @@ TEXTS = {
 
 
 class Wait(StrEnum):
-    """Where a trip of a loop waits for products: the function that does."""
+    """The function with which a trip of a loop waits for products, and its place."""
 
     BEGIN = FINISH
     """Before everything else: for those of the trip before."""
