@@ -53,6 +53,10 @@ from dt_mlir.element_types import MODERATE, is_float
 from dt_mlir.traversal import operations
 
 
+MOST_OPERATIONS = 20_000
+"""The most operations of a term; a power of integers has more than there is memory for."""
+
+
 @dataclass(frozen=True)
 class Access:
     """An access to a tensor: by every program instance, trip and lane whose mask holds."""
@@ -98,6 +102,8 @@ class Program:
         self.universe: Universe = scalars.prover.universe
         self.numbering = Numbering(kernel, scalars.prover)
         self.values: dict[SSAValue, Value] = {}
+        self._counts: dict[int, tuple[int, Value]] = {}
+        """The number of operations of terms, by their ids, with them."""
         self.axes: dict[Axis, tuple[Integer, ...]] = {}
         self.sides: dict[Axis, tuple[int, ...]] = {}
         self.extents: dict[str, Integer] = {}
@@ -206,7 +212,14 @@ class Program:
         if isinstance(op, arith.MuliOp) and not any(isinstance(x, Term) for x in operands):
             product = self.numbering.multiplied(*operands)
             return Unknown("a product of so many factors") if product is None else product
-        return self.scalars.apply(op, operands)
+        found = self.scalars.apply(op, operands)
+        if isinstance(found, Term):
+            count = 1 + sum(self._counts.get(id(x), (1, x))[0] for x in operands)
+            if count > MOST_OPERATIONS:
+                # A term that is used twice counts twice, as where it is compared and shown.
+                found, count = Unknown("a value of so many operations"), 1
+            self._counts[id(found)] = count, found
+        return found
 
     def _lane(self, axis: Axis) -> tuple[Integer, ...]:
         """Returns the variables of an axis: one, unless it joins the sides of a box."""
