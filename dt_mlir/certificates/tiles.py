@@ -52,7 +52,6 @@ from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
 from dt_mlir.element_types import MODERATE, is_float
 from dt_mlir.traversal import operations
 
-
 MOST_OPERATIONS = 20_000
 """The most operations of a term; a power of integers has more than there is memory for."""
 
