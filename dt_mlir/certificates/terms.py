@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -147,18 +147,16 @@ def children(term: Term) -> tuple[Term, ...]:
 
 def subterms(term: Term) -> Iterator[Term]:
     """Yields a term and all that it is made of, each once."""
-    seen: set[int] = set()
-    pending = [term]
-    while pending:
-        found = pending.pop()
-        if id(found) not in seen:
-            seen.add(id(found))
-            yield found
-            pending.extend(children(found))
+    return _reached(term, children)
 
 
 def surface(term: Term) -> Iterator[Term]:
     """Yields a term and its operands, each once, but not what reductions combine."""
+    return _reached(term, lambda found: found.operands[::-1] if isinstance(found, Apply) else ())
+
+
+def _reached(term: Term, parts: Callable[[Term], Sequence[Term]]) -> Iterator[Term]:
+    """Yields a term and the parts of what is yielded, the last part first."""
     seen: set[int] = set()
     pending = [term]
     while pending:
@@ -166,8 +164,7 @@ def surface(term: Term) -> Iterator[Term]:
         if id(found) not in seen:
             seen.add(id(found))
             yield found
-            if isinstance(found, Apply):
-                pending.extend(reversed(found.operands))
+            pending.extend(parts(found))
 
 
 def substituted(

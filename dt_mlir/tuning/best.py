@@ -35,7 +35,7 @@ def recorded_best(
     Interface.of(module).sizes(given)
     program = SearchedProgram(module)
     if path.exists() and not path.is_file():
-        raise CompileError(f"{path} cannot be used as a database: it is no file")
+        raise CompileError(f"{path} cannot be used as a database: a database is a file")
     if not path.is_file():
         raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
     with Database(path) as database:

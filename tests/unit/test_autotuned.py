@@ -111,7 +111,7 @@ def test_what_was_found_is_looked_up(options: dict[str, Any]) -> None:
     assert dt.best(space, sizes={"x": 50}, types={"A": "f32"}, database=path).schedule == found.schedule
     with pytest.raises(CompileError, match=r"has been measured for these sizes; .* records for x=50 on"):
         dt.best(space, torch.rand(51), database=path)
-    with pytest.raises(CompileError, match="cannot be used as a database: it is no file"):
+    with pytest.raises(CompileError, match="cannot be used as a database: a database is a file"):
         dt.best(space, given, database=path.parent)
     with pytest.raises(CompileError, match="no schedule of the space has been measured"):
         dt.best(space, given.half(), database=path)

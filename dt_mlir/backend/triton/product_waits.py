@@ -29,6 +29,7 @@ from dt_mlir.traversal import operations_of
 _MOVES = (tile.TransposeOp, tile.RenameOp, UnrealizedConversionCastOp)
 """Operations that leave the elements of a factor as they are."""
 
+
 def _text(name: str, why: str) -> str:
     """Returns a function that waits; the number that it moves makes an instruction of the wait."""
     return f'''
