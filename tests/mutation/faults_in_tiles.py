@@ -410,7 +410,7 @@ TILES = [
         "clamp gives the lower bound where the bounds cross",
     ),
     Fault(
-        "large-tiles-refused", _PLACE,
+        "large-tiles-refused", _ALL + "analysis/tile_sizes.py",
         "if count > TILE_LIMIT:", "if count >= TILE_LIMIT:",
         "a tile of exactly the most elements is refused",
     ),
