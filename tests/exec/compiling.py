@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -31,3 +32,16 @@ def layouts_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
     """
     module = compile_program(text, "program").module
     return [str(kernel.asm["ttgir"]) for kernel in compile_for(module, source, "sm_90", sizes)]
+
+
+def vectors_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
+    """Returns the loads of vectors in a module's machine code.
+
+    Args:
+        source: the module.
+        text: its program.
+        sizes: the sizes of labels.
+    """
+    module = compile_program(text, "program").module
+    kernels = compile_for(module, source, "sm_90", sizes)
+    return [found for k in kernels for found in re.findall(r"ld\.global\.v\S+", str(k.asm["ptx"]))]

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from dt_mlir.analysis.joined_indices import JoinedIndex, joined_indices
 from dt_mlir.analysis.moving_addresses import MovingAccess, MovingAddresses, MovingIndex, Part
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.alignment import Alignments
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import Signature
@@ -35,6 +36,7 @@ class AddressPrinter(ValuePrinter):
         super().__init__(kernel, signature, origins)
         self.addresses = MovingAddresses(kernel)
         self.named = self.addresses.parts
+        self.alignments = Alignments()
         self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
         """Accesses with the offsets that were computed before a loop."""
         self.offsets: dict[tuple[Block | None, str], ast.expr] = {}
@@ -124,7 +126,8 @@ class AddressPrinter(ValuePrinter):
         parts = [p for p in (*index.fixed, *index.moving) if not _is_zero(p.value)]
         if not parts and index.number == 0:
             return None
-        return code.binary("*", self._sum(parts, index.number, axes), code.name(stride))
+        total = self.alignments.hinted(self._sum(parts, index.number, axes), parts, axes)
+        return code.binary("*", total, code.name(stride))
 
     def _joined(self, op: Operation, base: SSAValue, group: JoinedIndex) -> ast.expr:
         """The offset along axes that are one where they lie behind each other in memory."""

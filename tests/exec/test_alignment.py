@@ -1,0 +1,68 @@
+"""No vector of a load begins at an address that is not aligned, whatever Triton takes it for."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from compiling import compiling_process, vectors_of
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.runtime.execute import loaded, prepare_triton
+
+DEVICE = prepare_triton()
+SIZES = {"A_0": 305, "P_0": 4}
+HINTED = re.compile(r"tl\.multiple_of\((.*?), \(1, 1\)\)")
+PROGRAM = """
+Func f : f32;
+In A : f32; {inputs}
+Var x = 64, c = 64;
+f[x, c] = A[{row}, c + 4];
+f.block(x:16, c:64);
+f.tensorize(x:16, c:64);
+f.compile();
+"""
+ROWS = {
+    "paged": ("In P : i32;", "16 * P[x // 16] + x % 16"),
+    "chosen": ("", "where(x % 3 < 1, x, x + 64)"),
+    "nested": ("", "x % 8 % 4"),
+}
+"""Rows that Triton 3.6 and 3.7.1 take for multiples of 4 or more, as the last of 305 is."""
+
+
+@pytest.fixture(scope="module")
+def compiler() -> Iterator[Callable[..., list[str]]]:
+    """Compiles in a process of its own."""
+    with compiling_process() as pool:
+        yield lambda *args: pool.submit(vectors_of, *args).result()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_vectors_are_aligned(name: str, compiler: Callable[..., list[str]]) -> None:
+    inputs, row = ROWS[name]
+    text = PROGRAM.format(inputs=inputs, row=row)
+    source = compile_program(text, name).source
+    assert len(HINTED.findall(source)) == 1
+    assert compiler(source, text, SIZES | {"A_1": 71}) == []
+    # Rows that begin at multiples of 16 are loaded in vectors: the hint is of no more than rows.
+    assert compiler(source, text, SIZES | {"A_1": 80}) != []
+    assert compiler(HINTED.sub(r"\1", source), text, SIZES | {"A_1": 71}) != []
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_results(name: str) -> None:
+    """Shows a fault on a GPU alone."""
+    inputs, row = ROWS[name]
+    source = compile_program(PROGRAM.format(inputs=inputs, row=row), name).source
+    given = torch.arange(305 * 71, dtype=torch.float32).reshape(305, 71)
+    pages = torch.tensor([3, 0, 17, 5], dtype=torch.int32)
+    x = torch.arange(64)
+    rows = {
+        "paged": 16 * pages[x // 16] + x % 16,
+        "chosen": torch.where(x % 3 < 1, x, x + 64),
+        "nested": x % 8 % 4,
+    }
+    with loaded(source) as module:
+        arguments = [given.to(DEVICE), *([pages.to(DEVICE)] if inputs else [])]
+        result = module.f(*arguments).cpu()
+    assert torch.equal(result, given[rows[name].long(), 4:68])
