@@ -79,7 +79,8 @@ def states_of(top: loop.ReductionLoop, function: str) -> list[State]:
     """Returns the values that a loop carries.
 
     The one that depends on most loops around has the function's name; the names of others begin
-    with it.
+    with it. Among several it is the one that depends on an outer loop where the others do not, so
+    that the order of operands does not matter.
 
     Args:
         top: the outermost loop of a nest, or of reductions in one pass.
@@ -91,7 +92,13 @@ def states_of(top: loop.ReductionLoop, function: str) -> list[State]:
     else:
         pairs = [(result, result) for result in top.results]
     found = [(out, _loops_behind(top, value)) for out, value in pairs]
-    widest = max(range(len(found)), key=lambda i: len(found[i][1]))
+    around = _loops_around(top)
+
+    def width(place: int) -> tuple[int, list[int]]:
+        loops = found[place][1]
+        return len(loops), [-around.index(op) for op in loops]
+
+    widest = max(range(len(found)), key=width)
     taken: set[str] = set()
     states: list[State] = []
     for place, (out, loops) in enumerate(found):

@@ -372,3 +372,14 @@ f2.compile();
 def test_odd_programs_are_scheduled(text: str, sizes: dict[str, int], device: str) -> None:
     assert schedule(text, sizes, device)
 
+
+@pytest.mark.parametrize("terms", ["rmin(A[x, k], x) + g[y, k]", "g[y, k] + rmin(A[x, k], x)"])
+def test_parts_are_named_alike_whatever_the_order_of_operands(terms: str) -> None:
+    """Two values that are carried have as many labels: one of them has the function's name."""
+    text = (
+        "Func f, g, h; In A; Var x, k, y; f[k] = A[k, k] + rmax(A[y, k], y); "
+        f"g[x, k] = f[k + 2] + rmin(A[x, y], y); h[y, k] = {terms}; h.compile();"
+    )
+    said = texts(schedule(text, {"x": 512, "y": 512}))
+    assert any(line.startswith("h.rfactor(") for line in said)
+    compile_program(text.replace("h.compile();", "\n".join([*said, "h.compile();"])), "program")

@@ -25,7 +25,7 @@ from dt_mlir.dialects.tile.types import Axis, axes_of
 
 
 class _Tile(NamedTuple):
-    """What matters of a value."""
+    """Properties of a value that matter here."""
 
     axes: frozenset[str]
     """The axes along which it varies."""
@@ -89,7 +89,7 @@ class Alignments:
 
 
 def _computed(op: Operation, operands: Sequence[_Tile]) -> _Tile:
-    """Returns what matters of the result of an operation on an element."""
+    """Returns the properties of the result of an operation on an element."""
     axes = frozenset[str]().union(*(operand.axes for operand in operands))
     is_uneven = any(operand.is_uneven for operand in operands)
     is_cut = any(operand.is_cut for operand in operands)
