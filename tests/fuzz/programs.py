@@ -207,10 +207,13 @@ class _Drawer:
     def index(self, labels: tuple[str, ...], guarded: bool) -> str:
         """An index that is an expression of labels, or data."""
         a, b = self.pick(labels), self.pick(labels)
+        n, m = self.pick("1235"), self.pick(("2", "3", "4", "8", "16"))
         if self.chance(25):
             data = self.leaf("int", labels)
-            return f"{data} * {self.pick('12')} - 1" if self.chance(40) else data
-        n, m = self.pick("1235"), self.pick("234")
+            return self.pick((
+                data, data, f"{data} * {self.pick('12')} - 1", f"{m} * {data} + {a} % {m}",
+                f"where({self.leaf('bool', labels)}, {a}, {b} + {m})",
+            ))  # fmt: skip
         inside = (
             f"{a} + {n}", f"{n} * {a}", f"{a} + {b}", f"{n} * {a} + {m} * {b}", f"{a} // {m}",
             f"{a} % {m}", f"({a} + {n}) // {m}", f"{a} // len({b})", f"{a} % len({b})",
