@@ -12,13 +12,12 @@ from dt_mlir.diagnostics import CompileError, Note, directive_location, has_loca
 from dt_mlir.dialects import tile, warp
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
-from dt_mlir.dialects.warp.types import WARPGROUP
+from dt_mlir.dialects.warp.types import COLUMNS, INTEGER_COLUMNS, WARPGROUP
+from dt_mlir.element_types import is_float
 from dt_mlir.traversal import operations_of
 
 ROWS = 16 * WARPGROUP
 """The rows that a warpgroup multiplies at once."""
-COLUMNS = 256
-"""The most columns of an instruction."""
 
 
 def refused(kernel: tile.KernelOp, message: str, hint: str, op: Operation) -> CompileError:
@@ -117,15 +116,18 @@ class Products:
                 if wanted & (wanted - 1) else self._tiled(self.rows, wanted),
                 dot,
             )  # fmt: skip
-        if count % 8 or count > COLUMNS:
+        element = element_of(dot.rhs.type)
+        most = COLUMNS if is_float(element) else INTEGER_COLUMNS
+        if count % 8 or count > most:
+            of = "" if most == COLUMNS else f" of {element}"
             raise self._refused(
-                f"a product has a multiple of 8 columns up to 256, and the tile has {count}",
+                f"a product{of} has a multiple of 8 columns up to {most}, and the tile has {count}",
                 self._tiled(columns, COLUMNS // 2), dot,
             )
         lhs = None if self._is_in_registers(dot.lhs) else self.boxes.of(dot.lhs, dot)
         rhs = self.boxes.of(dot.rhs, dot)
         self.factors[dot] = [lhs, rhs]
-        width, element = rhs.type.width, element_of(dot.rhs.type)
+        width = rhs.type.width
         if width not in (8, 16):
             raise self._refused(
                 f"tensor cores multiply elements of 8 or 16 bits, not of {element}",

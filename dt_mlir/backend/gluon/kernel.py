@@ -13,7 +13,7 @@ from dt_mlir.backend.gluon.partition import PartitionPrinter
 from dt_mlir.backend.gluon.types import shared_layout
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.origins import Origins
-from dt_mlir.backend.triton.scalars import triton_type
+from dt_mlir.backend.triton.scalars import INDEX, triton_type
 from dt_mlir.backend.triton.signature import GRID_WAIT, Signature
 from dt_mlir.dialects import tile, warp
 from dt_mlir.traversal import operations, operations_of
@@ -210,3 +210,15 @@ def _rename(function: ast.FunctionDef) -> None:
             node.id = "gl"
         if isinstance(node, ast.expr):
             code.forget_text(node)
+    _Indices().visit(function)
+
+
+class _Indices(ast.NodeTransformer):
+    """Gives indices their type, for which Triton's kernels have a parameter.
+
+    Tensors with more elements than that counts have no such kernel.
+    """
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Replaces the name of the parameter."""
+        return code.path("gl.int32") if node.id == INDEX else node

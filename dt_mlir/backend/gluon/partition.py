@@ -128,7 +128,7 @@ class PartitionPrinter(KernelPrinter):
             case warp.FenceAsyncOp():
                 write(code.call("fence_async_shared"))
             case warp.LocalStoreOp():
-                write(code.method(self.values[op.buffer], "store", self.values[op.value]))
+                write(code.method(self.values[op.buffer], "store", self._stored(op)))
             case warp.MmaOp():
                 self._mma(op)
             case warp.MmaWaitOp():
@@ -175,6 +175,14 @@ class PartitionPrinter(KernelPrinter):
             self.writer.assign_all(
                 targets, values[0] if len(values) == 1 else code.tuple_of(values)
             )
+
+    def _stored(self, op: warp.LocalStoreOp) -> ast.expr:
+        """A tile in the type of the buffer that takes it: bytes without a sign are i8 until then."""
+        assert isinstance(op.buffer.type, warp.BufferType)
+        type, value = op.buffer.type.element_type, self.values[op.value]
+        if type == element_of(op.value.type):
+            return value
+        return code.method(value, "to", triton_type(type))
 
     def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
         # It is computed where it stands, so that its tile needs no registers behind a product.

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    Signedness,
     f32,
     f64,
     i1,
@@ -35,6 +36,8 @@ from dt_mlir.dialects import elem
 from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.kernel import GridKernelOp
 
+INDEX = "INDEX"
+"""The parameter of kernels that says the type of indices."""
 _TYPES: dict[Attribute, str] = {
     Float64Type(): "tl.float64",
     Float32Type(): "tl.float32",
@@ -46,8 +49,9 @@ _TYPES: dict[Attribute, str] = {
     IntegerType(32): "tl.int32",
     IntegerType(16): "tl.int16",
     IntegerType(8): "tl.int8",
+    IntegerType(8, Signedness.UNSIGNED): "tl.uint8",
     IntegerType(1): "tl.int1",
-    IndexType(): "INDEX",
+    IndexType(): INDEX,
 }
 
 _INFIX = {

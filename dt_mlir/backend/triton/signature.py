@@ -16,7 +16,7 @@ from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.initial_values import HIDDEN
 from dt_mlir.backend.triton.product_waits import Wait, waiting_loops
-from dt_mlir.backend.triton.scalars import triton_type
+from dt_mlir.backend.triton.scalars import INDEX, triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import axes_of
@@ -29,7 +29,7 @@ DEPENDENT = "DEPENDENT"
 GRID_WAIT = "tl.extra.cuda.gdc_wait"
 """Triton's function that waits for the end of the kernel before."""
 RESERVED = (
-    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, DEPENDENT,
+    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", INDEX, HOPPER, DEPENDENT,
     *Wait, HIDDEN, CLEAR, *COMBINE, *support_names(),
 )  # fmt: skip
 """Names that generated code uses for itself."""
@@ -61,7 +61,7 @@ class Signature:
     """The parameter of each tensor's descriptor, by the extents of its boxes."""
     moderate: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     """The parameter that says of a scalar whether it is positive and of moderate size."""
-    index: str = "INDEX"
+    index: str = INDEX
     hopper: str = ""
     """The parameter that says whether products are asynchronous, if that matters."""
     dependent: str = ""

@@ -33,8 +33,13 @@ from dt_mlir.dialects.tile.types import (
     tile_type,
 )
 from dt_mlir.dialects.values import parse_value, parse_values, print_values
-from dt_mlir.dialects.warp.types import BufferType, MmaLayoutAttr, OperandLayoutAttr
-from dt_mlir.element_types import compute_type
+from dt_mlir.dialects.warp.types import (
+    INTEGER_COLUMNS,
+    BufferType,
+    MmaLayoutAttr,
+    OperandLayoutAttr,
+)
+from dt_mlir.element_types import compute_type, is_float
 
 
 @irdl_op_definition
@@ -122,7 +127,9 @@ class MmaOp(IRDLOperation):
             raise VerifyException("tensor cores multiply factors of one type of 8 or 16 bits")
         if element_of(result) != compute_type(element):
             raise VerifyException(f"a product of {element} is summed in {compute_type(element)}")
-        depth = layout.instruction.data[2].data
+        _, width, depth = (item.data for item in layout.instruction)
+        if not is_float(element) and width > INTEGER_COLUMNS:
+            raise VerifyException(f"an instruction on {element} has up to {INTEGER_COLUMNS} columns")
         if depth != 256 // rhs.width or shape[1] % depth:
             raise VerifyException(
                 f"an instruction on elements of {rhs.width} bits has a depth of {256 // rhs.width}"

@@ -18,6 +18,10 @@ SWIZZLES = (0, 32, 64, 128)
 """The widths, in bytes, by which rows of shared memory are swizzled against bank conflicts."""
 WARPGROUP = 4
 """The warps that carry out a product together."""
+COLUMNS = 256
+"""The most columns of an instruction."""
+INTEGER_COLUMNS = 224
+"""The most columns of an instruction on integers that Triton has."""
 
 
 class ArrayType(ParametrizedAttribute, TypeAttribute):
@@ -280,7 +284,7 @@ class MmaLayoutAttr(ParametrizedAttribute):
         if self.warps.data[0].data % WARPGROUP or self.warps.data[1].data < 1:
             raise VerifyException("the warps along rows are warpgroups of four")
         rows, columns, depth = (item.data for item in self.instruction)
-        if rows != 16 or columns % 8 or not 8 <= columns <= 256 or depth not in (8, 16, 32):
+        if rows != 16 or columns % 8 or not 8 <= columns <= COLUMNS or depth not in (8, 16, 32):
             raise VerifyException(
                 "wgmma has 16 rows a warp, a multiple of 8 columns up to 256, and a depth of 8, 16 "
                 "or 32"

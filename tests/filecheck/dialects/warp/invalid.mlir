@@ -348,6 +348,18 @@ func.func @f(%A: memref<?x?xbf16>) {
   func.return
 }
 // -----
+func.func @f(%A: memref<?x?xi8>) {
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 64] x i8, swizzle 64>
+  %q = warp.alloc : !warp.ring<2 x [256, 64] x i8, swizzle 64>
+  %b = warp.index %r[%i]
+  %c = warp.index %q[%i]
+  %d = warp.transpose %c
+  %p = warp.mma %b, %d : !tile.of<x: 64, y: 256, i32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 256, 32]>>
+  // expected-error@above {{an instruction on i8 has up to 224 columns}}
+  func.return
+}
+// -----
 func.func @f(%A: memref<?x?xbf16>) {
   %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
   %i = arith.constant 0 : index
