@@ -327,12 +327,17 @@ class _Converter:
 
     def _load(self, op: tile.LoadOp, builder: Builder) -> None:
         """Loads by threads what is not a factor, in the layout of the product."""
-        axes = axes_of(self._type(op.result.type, op)) if axes_of(op.result.type) else ()
+        type = self._type(op.result.type, op) if axes_of(op.result.type) else op.result.type
+        # Rows may be those of another product.
         indices, masks, inside = (
-            [self._operand(value, builder) for value in values]
+            [
+                self._in_layout(self._operand(value, builder), layout_of(type), builder)
+                for value in values
+            ]
             for values in (op.indices, op.masks, op.inside)
         )
-        copy = tile.LoadOp(self.values[op.base], indices, axes, masks, op.pad, inside, op.fill)
+        base, axes = self.values[op.base], axes_of(type)
+        copy = tile.LoadOp(base, indices, axes, masks, op.pad, inside, op.fill)
         copy.eviction_policy = op.eviction_policy
         self._define(op.result, builder.insert(copy).result)
 

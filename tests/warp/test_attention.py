@@ -34,7 +34,11 @@ FORMS = {
     "causal": PLAIN,
     "in a window": PLAIN,
     "causal, of groups": "rdot(Q[h, i, c], K[h // 2, j, c], c) * 0.125",
+    "beside a residual": PLAIN,
+    "beside rows by number": f"{PLAIN} + R[T[j], 0]",
 }
+RESULTS = {"beside a residual": " + R[i, d] * R[i, 0]", "beside rows by number": " + R[U[i], d]"}
+"""Terms behind the second product."""
 DOMAINS = {
     "causal": ", j <= i", "in a window": ", j <= i, j > i - 70", "causal, of groups": ", j <= i",
 }  # fmt: skip
@@ -49,18 +53,19 @@ SCHEDULES = {
 
 def text(form: str, schedule: str, head: int = 64) -> str:
     mask = ", M : bool" if "M[" in FORMS[form] else ""
+    more = " In R : f32, T : i32, U : i32;" if form in RESULTS else ""
     scalar = " SIn scale : f32;" if "scale" in FORMS[form] else ""
     values = "V[h // 2, j, d]" if "h // 2" in FORMS[form] else "V[h, j, d]"
     domain = DOMAINS.get(form, "")
     heads = "h = 2" if "h // 2" in FORMS[form] else "h"
     return f"""
-    Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16{mask};{scalar}
+    Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16{mask};{scalar}{more}
     Var {heads}, i, d = {head}; RVar j, c = {head};
     s[h, i, j]  = {FORMS[form]};
     top[h, i]   = rmax(s[h, i, j], j{domain});
     p[h, i, j]  = exp(s[h, i, j] - top[h, i]);
     total[h, i] = rsum(p[h, i, j], j{domain});
-    o[h, i, d]  = rdot(p[h, i, j], {values}, j{domain}) / total[h, i];
+    o[h, i, d]  = rdot(p[h, i, j], {values}, j{domain}) / total[h, i]{RESULTS.get(form, "")};
     o.online(j); o.precision(narrow); o.block(h:1, i:128); o.tensorize(i:128, j:64, c:0, d:0);
     {schedule}
     o.compile();

@@ -7,7 +7,7 @@ reads. A wait where a trip begins, before factors are computed, keeps the copies
 under way.
 
 A factor that is loaded is in shared memory. Where something else in the loop takes its elements,
-too, Triton keeps one slot less than a product under way needs: the copy for a later trip overwrites
+too, be it a product of too few rows for those tensor cores, Triton keeps one slot less than a product under way needs: the copy for a later trip overwrites
 what the product still reads. A wait where a trip ends, before that copy, is for all of its products
 (https://github.com/triton-lang/triton/issues/6691 describes such a loop).
 """
@@ -21,11 +21,15 @@ from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.analysis.boxes import Box
+from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.backend.triton.boxes import is_reshaped
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of
 
+ROWS = 64
+"""The fewest rows of an asynchronous product, those of padding included."""
 _MOVES = (tile.TransposeOp, tile.RenameOp, UnrealizedConversionCastOp)
 """Operations that leave the elements of a factor as they are."""
 
@@ -90,20 +94,29 @@ def waiting_loops(
 
 
 def _is_loaded_for_others(factor: SSAValue, loop: scf.ForOp) -> bool:
-    """Returns whether a trip of a loop loads a factor, and more than products take it."""
+    """Returns whether a trip of a loop loads a factor, and more than such products take it."""
     op = factor.owner
     while isinstance(op, _MOVES):
         op = op.operands[0].owner
     if not isinstance(op, tile.LoadOp) or not loop.is_ancestor(op):
         return False
     pending: list[Operation] = [op]
+    products = set[bool | str]()
     for moved in pending:
         for use in moved.results[0].uses:
             if isinstance(use.operation, _MOVES):
                 pending.append(use.operation)
-            elif not isinstance(use.operation, tile.DotOp):
+            elif isinstance(use.operation, tile.DotOp):
+                products.add(_is_asynchronous(use.operation))
+            else:
                 return True
-    return False
+    return len(products) > 1
+
+
+def _is_asynchronous(product: tile.DotOp) -> bool | str:
+    """Returns whether a product has the rows of an asynchronous one; the label that decides it."""
+    rows = axes_of(product.result.type)[0].extent
+    return rows if isinstance(rows, str) else padded(rows) >= ROWS
 
 
 def _is_computed(factor: SSAValue, loop: scf.ForOp, boxes: dict[Operation, Box]) -> bool:
