@@ -24,7 +24,7 @@ DTYPES = {
     "float64": torch.float64, "float32": torch.float32, "float16": torch.float16,
     "bfloat16": torch.bfloat16, "float8e4nv": torch.float8_e4m3fn, "float8e5": torch.float8_e5m2,
     "int64": torch.int64, "int32": torch.int32, "int16": torch.int16, "int8": torch.int8,
-    "int1": torch.bool,
+    "uint8": torch.uint8, "int1": torch.bool,
 }  # fmt: skip
 ELEMENTWISE = (
     "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "abs", "floor", "ceil", "erf",
@@ -210,7 +210,8 @@ class Product:
         if self.found is None:
             a = self.a.values if isinstance(self.a, Buffer) else self.a
             before = self.acc.value() if isinstance(self.acc, Product) else self.acc
-            product = a.float() @ self.b.values.float()
+            wide = torch.float32 if a.is_floating_point() else torch.int32
+            product = a.to(wide) @ self.b.values.to(wide)
             self.found = before + product if self.use_acc else product
         return self.found
 
@@ -234,7 +235,7 @@ def _mma_wait(num_outstanding: int, deps: tuple[Any, ...]) -> Any:
 
 def _load_box(box: Descriptor, origin: list[int], barrier: Barrier, buffer: Buffer) -> None:
     assert list(buffer.values.shape) == box.block_shape
-    buffer.values.fill_(float("nan"))
+    buffer.values.fill_(_unset(buffer.values.dtype))
 
     def copy() -> None:
         inside, own = box.places(origin)
@@ -275,8 +276,12 @@ def _arrive(barrier: Barrier, count: int) -> None:
 def _allocate(dtype: torch.dtype, shape: list[int], layout: Any) -> Buffer:
     if layout == "barriers":
         return Buffer([Barrier() for _ in range(shape[0])])
-    # No element of an integer is NaN: such buffers are all ones.
-    return Buffer(torch.full(shape, float("nan")).to(dtype))
+    return Buffer(torch.full(shape, _unset(dtype), dtype=dtype))
+
+
+def _unset(dtype: torch.dtype) -> float:
+    """What memory holds that nothing has been written to."""
+    return float("nan") if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
 def _reduce(value: torch.Tensor, axis: int, combine: Any) -> torch.Tensor:
@@ -324,7 +329,7 @@ LANGUAGE = SimpleNamespace(
     extra=SimpleNamespace(cuda=SimpleNamespace(gdc_wait=lambda: None)),
     program_id=lambda axis: MACHINE.program,
     num_programs=lambda axis: MACHINE.programs,
-    cdiv=lambda a, b: -(-a // b),
+    cdiv=lambda a, b: (a + b - 1) // b,
     static_range=range,
     arange=lambda first, end, layout=None: torch.arange(first, end),
     full=lambda shape, value, dtype, layout=None: torch.full(shape, value, dtype=dtype),
@@ -334,6 +339,9 @@ LANGUAGE = SimpleNamespace(
     minimum=_extreme("minimum"),
     reduce=_reduce,
     sum=lambda value, axis: value.sum(axis),
+    max=lambda value, axis: value.amax(axis),
+    fma=lambda a, b, c: a * b + c,
+    multiple_of=lambda value, numbers: value,
     split=lambda value: value.unbind(-1),
     BlockedLayout=lambda *numbers: numbers,
     convert_layout=lambda value, layout: value,
@@ -416,6 +424,16 @@ def _name(module: ModuleType) -> None:
                 setattr(module, name, names[name])
 
 
+def _quotient(value: torch.Tensor, other: Any) -> torch.Tensor:
+    """The quotient of integers that instructions give, which is rounded to 0."""
+    return torch.div(value, other, rounding_mode="trunc")
+
+
+def _rest(value: torch.Tensor, other: Any) -> torch.Tensor:
+    """The rest that belongs to such a quotient."""
+    return torch.fmod(value, other)
+
+
 def _converted(value: torch.Tensor, *options: Any, bitcast: bool = False, **more: Any) -> Any:
     return value.view(*options) if bitcast else _TO(value, *options, **more)
 
@@ -439,15 +457,19 @@ def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     sys.modules.update(modules)
     package.gluon = modules["triton.experimental.gluon"]
     interpreted, knobs.runtime.interpret = knobs.runtime.interpret, True
-    converting: Any = torch.Tensor
-    converting.to = _converted
+    tensors: Any = torch.Tensor
+    operators = {"to": _converted, "__floordiv__": _quotient, "__mod__": _rest}
+    before = {name: getattr(tensors, name) for name in operators}
+    for name, function in operators.items():
+        setattr(tensors, name, function)
     try:
         with loaded(source, "dt_gluon") as module:
             _name(module)
             yield module
     finally:
         knobs.runtime.interpret = interpreted
-        converting.to = _TO
+        for name, function in before.items():
+            setattr(tensors, name, function)
         for name, known in kept.items():
             if known is None:
                 del sys.modules[name]

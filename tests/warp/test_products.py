@@ -127,6 +127,19 @@ FORMS = {
         "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,
         lambda a: 2 * (a["A"] @ a["B"]) - a["C"],
     ),
+    "rows by number": Form(
+        "Func mm : bf16; In A : bf16, B : bf16, R : bf16, T : i32;",
+        "mm[x, y] = rdot(A[x, k], B[k, y], k) + R[T[x], y];", PERSISTENT,
+        lambda a: a["A"] @ a["B"] + a["R"][np.clip(a["T"].astype(int), 0, len(a["R"]) - 1)],
+    ),
+    "bytes": Form(
+        "Func mm : u8; In A : bf16, B : bf16;", "mm[x, y] = cast(abs(rdot(A[x, k], B[k, y], k)), u8);",
+        PERSISTENT, lambda a: abs(a["A"] @ a["B"]),
+    ),
+    "of integers": Form(
+        "Func mm : f32; In A : i8, B : i8;", "mm[x, y] = cast(rdot(A[x, k], B[y, k], k) // 3, f32);",
+        PERSISTENT, lambda a: (a["A"] @ a["B"].T) // 3,
+    ),
     "two of one factor": Form(
         "Func p, q, mm : bf16; In A : bf16, B : bf16, C : bf16;",
         f"p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(A[x, k], C[k, y], k); {BOTH}",
