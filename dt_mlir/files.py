@@ -33,6 +33,23 @@ def check_output(path: str | None) -> None:
         raise PermissionError(errno.EACCES, "permission denied", path)
 
 
+def check_spared(option: str, path: str | None, source: str) -> None:
+    """Checks that an output does not take the place of what it is made from.
+
+    Args:
+        option: the option that names the output.
+        path: the output; `-` and None are standard output.
+        source: the input.
+
+    Raises:
+        CompileError: if both are one file.
+    """
+    if path in (None, "-") or source == "-":
+        return
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+        raise CompileError(f"{option}: {path} is what is read", None, "name another file")
+
+
 def write_output(path: str | None, content: str | bytes) -> None:
     """Writes a whole file or nothing; `-` and None are standard output."""
     data = content.encode() if isinstance(content, str) else content

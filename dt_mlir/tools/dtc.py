@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from dt_mlir.certificates.making import certificate_of
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.dialects.host.func import function_of
-from dt_mlir.files import write_output
+from dt_mlir.files import check_spared, write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
 from dt_mlir.registry import PASSES
@@ -274,6 +274,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.explain and (args.emit != "triton" or args.print_pipeline or args.run is not None):
         raise CompileError("--explain does not go with --emit, --print-pipeline or --run")
     check_options(args.certify, args.certificate)
+    check_spared("-o", args.output, args.file)
     if args.certify and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--certify does not go with --emit or --print-pipeline")
     given = parse_sizes(args.run, "--run")

@@ -277,3 +277,12 @@ def test_a_drawn_program_is_compiled_too(tool: Tools) -> None:
 )
 def test_drawings_are_refused(options: str, messages: list[str], tool: Tools) -> None:
     tool(f"dtc grouped_blocks.dt {options}").refuses(*messages)
+
+
+@pytest.mark.parametrize("options", ["", "--emit tile"])
+def test_a_program_is_not_written_over(options: str, tool: Tools) -> None:
+    before = Path("grouped_blocks.dt").read_text()
+    tool(f"dtc grouped_blocks.dt {options} -o ./grouped_blocks.dt").refuses(
+        "error: -o: ./grouped_blocks.dt is what is read", "help: name another file"
+    )
+    assert Path("grouped_blocks.dt").read_text() == before
