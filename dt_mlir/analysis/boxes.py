@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 from math import prod
 from typing import NamedTuple
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
@@ -28,6 +29,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, tile, warp
 from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.dialects.warp.types import SWIZZLES
+from dt_mlir.element_types import is_bool
 from dt_mlir.traversal import operations
 
 ALIGNMENT = 16
@@ -287,6 +289,15 @@ class Boxes:
         """
         type = op.base.type
         assert isinstance(type, MemRefType)
+        if is_bool(type.element_type):
+            others = ", ".join(
+                name for arg, name in zip(self.kernel.args, self.kernel.argument_names)
+                if isinstance(arg.type, MemRefType) and not is_bool(arg.type.element_type)
+            )
+            raise self.refuse(
+                "the copy engine copies numbers, and no truth values",
+                f"say which tensors it copies: {self.kernel.root.data}.descriptor({others})", op,
+            )
         axes = [self._axis(op, index) for index in op.indices]
         along = [axis for axis in axes if axis.name is not None and axis.extent > 1]
         if reorders:
@@ -451,10 +462,30 @@ class Boxes:
             if size is not None and size == self._size(walked) and label and not numbers:
                 self.equal[walked, label] = None
                 return number
+            steps = self._steps(owner)
+            if steps is not None:
+                extent = axes_of(owner.index.type)[0].extent
+                raise self.refuse(
+                    f"a tile of {steps} along '{walked}' is held in {extent} elements, and ends "
+                    "before they do",
+                    f"let it be a power of two, as in tensorize({walked}:{extent})", op,
+                )
         raise self.refuse(
             "an access ends before its tensor does, or along a label that is shifted",
             "let loops run to the ends of tensors, and shift labels of rows only", op,
         )  # fmt: skip
+
+    def _steps(self, mask: tile.MaskOp) -> int | None:
+        """Returns the number of indices of a range that a mask keeps where it ends no tensor."""
+        walked, bound = mask.index.owner, mask.bound.owner
+        if not isinstance(walked, tile.RangeOp) or not isinstance(bound, arith.MinSIOp):
+            return None
+        origin = self.sums.deep(walked.origin)
+        for end in bound.operands:
+            distance = self.sums.added(self.sums.deep(end), origin, -1)
+            if not distance.terms and distance.number > 0:
+                return distance.number
+        return None
 
 
 def is_computed(index: SSAValue) -> bool:

@@ -22,6 +22,8 @@ from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import warp
 from dt_mlir.dialects.tile.types import axes_of
+from dt_mlir.dialects.warp.kernel import REGISTERS as MOST_REGISTERS
+from dt_mlir.dialects.warp.kernel import THREADS
 from dt_mlir.dialects.warp.types import WARPGROUP
 from dt_mlir.traversal import operations, operations_of
 
@@ -163,19 +165,28 @@ class _Splitter:
         later.rings = {other: first.rings[one] for one, other in pairs}
 
     def _check(self) -> None:
-        """Checks that shared memory holds what is allocated.
+        """Checks that a multiprocessor holds what is allocated.
 
         Raises:
             CompileError: at the directive, if it does not.
         """
-        total = shared_memory_of(self.kernel)
+        name, total = self.kernel.root.data, shared_memory_of(self.kernel)
         if total > SHARED_MEMORY:
-            name = self.kernel.root.data
             raise CompileError(
                 f"{name}.warp_specialize: {total} bytes of shared memory, more than the "
                 f"{SHARED_MEMORY} that there are", directive_location(self.kernel.location),
                 f"smaller tiles, or fewer stages ({name}.num_stages), would fit",
             )  # fmt: skip
+        taken = self.kernel.specialize.registers
+        if taken > MOST_REGISTERS:
+            threads = self.groups * WARPGROUP * THREADS
+            left = MOST_REGISTERS - WARPGROUP * THREADS * REGISTERS
+            raise CompileError(
+                f"{name}.warp_specialize: the consumers and the producer take {taken} registers, "
+                f"and a multiprocessor has {MOST_REGISTERS}",
+                directive_location(self.kernel.location),
+                f"write registers:{left // threads // 8 * 8}",
+            )
 
     def _slot(
         self, copies: _Copies, load: warp.TmaLoadOp, stage: SSAValue, group: SSAValue,

@@ -31,6 +31,8 @@ from dt_mlir.traversal import operations
 
 REGISTERS = 65536
 """The registers of a multiprocessor."""
+LEAST_REGISTERS = 24
+"""The fewest registers that a thread can be given."""
 THREADS = 32
 """The threads of a warp."""
 
@@ -101,6 +103,19 @@ class SpecializeOp(IRDLOperation):
         """The partitions."""
         return [op for op in self.body.block.ops if isinstance(op, PartitionOp)]
 
+    @property
+    def registers(self) -> int:
+        """The registers that all partitions take."""
+        groups = [p for p in self.partitions for _ in range(p.count)]
+        # The first group gets what the others leave.
+        taken = sum(
+            p.warps.value.data * THREADS * p.registers.value.data
+            for p in groups[1:] if p.registers is not None
+        )  # fmt: skip
+        first = groups[0]
+        wanted = LEAST_REGISTERS if first.registers is None else first.registers.value.data
+        return taken + first.warps.value.data * THREADS * wanted
+
     def verify_(self) -> None:
         partitions = self.partitions
         if not partitions or len(partitions) != len(list(self.body.block.ops)):
@@ -108,15 +123,7 @@ class SpecializeOp(IRDLOperation):
         names = [partition.sym_name.data for partition in partitions]
         if len(set(names)) != len(names):
             raise VerifyException("partitions have different names")
-        groups = [(p, number) for p in partitions for number in range(p.count)]
-        # The first group gets what the others leave.
-        taken = sum(
-            p.warps.value.data * THREADS * p.registers.value.data
-            for p, _ in groups[1:] if p.registers is not None
-        )
-        first = partitions[0]
-        wanted = 24 if first.registers is None else first.registers.value.data
-        taken += first.warps.value.data * THREADS * wanted
+        taken = self.registers
         if taken > REGISTERS:
             raise VerifyException(
                 f"the partitions take {taken} registers, and a multiprocessor has {REGISTERS}"
