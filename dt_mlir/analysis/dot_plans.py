@@ -256,6 +256,12 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
             f"{least} or more",
             f"tile '{label}' by {least} or more",
         )
+    inner = _inner_loop(product)
+    if inner is not None:
+        return NoDot(
+            f"it has conditions, and its elements a loop of their own, over '{inner.label_name}'",
+            f"write {op.function_name}.online({label}), or compute them in a function of its own",
+        )
     if not _is_separable(product, axes, (left, right)):
         return NoDot(
             "its conditions are not each on the labels of one factor",
@@ -273,21 +279,25 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
     return DotPlan(tuple(batch), rows[0], columns[0], depth, swapped)
 
 
+def _inner_loop(product: loop.ReduceOp | loop.RunningOp) -> loop.LoopLike | None:
+    """Returns a loop in that of a product with a domain, whose steps are taken apart.
+
+    The elements of a running product are taken from its tiles.
+    """
+    if isinstance(product, loop.RunningOp) or product.domain is None:
+        return None
+    return next((inner for inner in loops_in(product) if inner is not product), None)
+
+
 def _is_separable(
     product: loop.ReduceOp | loop.RunningOp,
     axes: TileAxes,
     factors: Sequence[frozenset[loop.LoopLike]],
 ) -> bool:
-    """Returns whether each constraint of a domain is one on the indices of one factor.
-
-    What is computed in the loop must be so of each element by itself, too. Of a running product the
-    elements are taken from its tiles.
-    """
-    running = isinstance(product, loop.RunningOp)
-    op: loop.ReductionLoop = product.loop if running else product
+    """Returns whether each constraint of a domain is one on the indices of one factor."""
+    op = product.loop if isinstance(product, loop.RunningOp) else product
     needs = [loops_of_constraint(op, expr, axes) for expr in op.constraints]
-    alone = running or op.domain is None or not any(inner is not op for inner in loops_in(op))
-    return alone and all(any(need <= factor for factor in factors) for need in needs)
+    return all(any(need <= factor for factor in factors) for need in needs)
 
 
 def loops_of_constraint(
