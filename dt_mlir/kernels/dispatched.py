@@ -57,6 +57,10 @@ class TunedForSizes:
 
         return choose(self.tree, sizes)
 
+    def __repr__(self) -> str:
+        numbers = f"{len(self.programs)} schedules for {len(self.sizes)} sizes"
+        return f"<{numbers}>\n{self.text}"
+
     def _repr_html_(self) -> str:
         """Returns HTML for a notebook: the times at each of the sizes, and the choice."""
         head = ["sizes", "best ms", *(f"schedule {n}" for n in range(len(self.programs)))]

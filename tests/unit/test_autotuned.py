@@ -243,6 +243,7 @@ def test_limits_of_a_search_do_not_limit_the_comparison(options: dict[str, Any])
     several = [{"x": x} for x in (8, 40, 500, 3000)]
     found = dt.tune(doubled(), given, sizes=several, trials=1, **options)
     assert isinstance(found, dt.TunedForSizes)
+    assert repr(found) == f"<{len(found.programs)} schedules for 4 sizes>\n{found.text}"
     assert all(time is not None for row in found.milliseconds for time in row)
     assert all(best <= min(filter(None, row)) for best, row in zip(found.best, found.milliseconds))
 
