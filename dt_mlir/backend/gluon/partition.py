@@ -177,7 +177,7 @@ class PartitionPrinter(KernelPrinter):
             )
 
     def _stored(self, op: warp.LocalStoreOp) -> ast.expr:
-        """A tile in the type of the buffer that takes it: bytes without a sign are i8 until then."""
+        """A tile in the type of the buffer that takes it; bytes without a sign are i8 before."""
         assert isinstance(op.buffer.type, warp.BufferType)
         type, value = op.buffer.type.element_type, self.values[op.value]
         if type == element_of(op.value.type):

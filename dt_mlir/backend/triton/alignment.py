@@ -30,9 +30,9 @@ class _Tile(NamedTuple):
     axes: frozenset[str]
     """The axes along which it varies."""
     is_uneven: bool
-    """Whether Triton may take it for better aligned than it is."""
+    """True if Triton may take it for better aligned than it is."""
     is_cut: bool
-    """Whether only parts of it are contiguous: a remainder is uneven then."""
+    """True if only parts of it are contiguous: a remainder is uneven then."""
 
 
 class Alignments:

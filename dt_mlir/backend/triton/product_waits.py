@@ -7,8 +7,9 @@ reads. A wait where a trip begins, before factors are computed, keeps the copies
 under way.
 
 A factor that is loaded is in shared memory. Where something else in the loop takes its elements,
-too, be it a product of too few rows for those tensor cores, Triton keeps one slot less than a product under way needs: the copy for a later trip overwrites
-what the product still reads. A wait where a trip ends, before that copy, is for all of its products
+too, be it a product of too few rows for those tensor cores, Triton keeps one slot less than a
+product under way needs: the copy for a later trip overwrites what the product still reads. A wait
+where a trip ends, before that copy, is for all of its products
 (https://github.com/triton-lang/triton/issues/6691 describes such a loop).
 """
 

@@ -129,7 +129,9 @@ class MmaOp(IRDLOperation):
             raise VerifyException(f"a product of {element} is summed in {compute_type(element)}")
         _, width, depth = (item.data for item in layout.instruction)
         if not is_float(element) and width > INTEGER_COLUMNS:
-            raise VerifyException(f"an instruction on {element} has up to {INTEGER_COLUMNS} columns")
+            raise VerifyException(
+                f"an instruction on {element} has up to {INTEGER_COLUMNS} columns"
+            )
         if depth != 256 // rhs.width or shape[1] % depth:
             raise VerifyException(
                 f"an instruction on elements of {rhs.width} bits has a depth of {256 // rhs.width}"
