@@ -277,6 +277,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     check_spared("-o", args.output, args.file)
     if args.certify and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--certify does not go with --emit or --print-pipeline")
+    fixed = parse_sizes(args.fix, "--fix")
+    for label, size in parse_sizes(args.sizes, "--sizes").items():
+        if fixed.get(label, size) != size:
+            raise CompileError(f"--fix gives '{label}' the size {fixed[label]}, and --sizes {size}")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         _load(path, args.override)
@@ -292,7 +296,6 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         explore_file(module, args, sources, choices)
         if args.output is None and args.draw is None and not args.certify:
             return
-    fixed = parse_sizes(args.fix, "--fix")
     passes = default_pipeline(level, types, fixed, choices)
     if args.print_pipeline:
         run_pipeline(module, default_pipeline("dt", types))

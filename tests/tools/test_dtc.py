@@ -286,3 +286,10 @@ def test_a_program_is_not_written_over(options: str, tool: Tools) -> None:
         "error: -o: ./grouped_blocks.dt is what is read", "help: name another file"
     )
     assert Path("grouped_blocks.dt").read_text() == before
+
+
+@pytest.mark.parametrize("emitted", ["cost", "stats"])
+def test_sizes_contradict_fixed_ones(emitted: str, tool: Tools) -> None:
+    tool(f"dtc grouped_blocks.dt --emit {emitted} --fix x=64,y=9 --sizes x=65,y=9").refuses(
+        "error: --fix gives 'x' the size 64, and --sizes 65"
+    )
