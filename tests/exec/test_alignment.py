@@ -49,6 +49,14 @@ def test_vectors_are_aligned(name: str, compiler: Callable[..., list[str]]) -> N
     assert compiler(HINTED.sub(r"\1", source), text, SIZES | {"A_1": 71}) != []
 
 
+def test_columns_are_loaded_in_vectors(compiler: Callable[..., list[str]]) -> None:
+    """Parts of 16 of them are contiguous, which their sum keeps."""
+    text = PROGRAM.format(inputs="", row="x").replace("c + 4", "c // 16 * 48 + c % 16")
+    source = compile_program(text, "split").source
+    assert not HINTED.findall(source)
+    assert compiler(source, text, {"x": 64, "A_1": 192}) != []
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_results(name: str) -> None:
     """Shows a fault on a GPU alone."""
