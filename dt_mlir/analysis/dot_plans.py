@@ -256,16 +256,17 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
             f"{least} or more",
             f"tile '{label}' by {least} or more",
         )
-    inner = _inner_loop(product)
-    if inner is not None:
-        return NoDot(
-            f"it has conditions, and its elements a loop of their own, over '{inner.label_name}'",
-            f"write {op.function_name}.online({label}), or compute them in a function of its own",
-        )
     if not _is_separable(product, axes, (left, right)):
         return NoDot(
             "its conditions are not each on the labels of one factor",
             "make what has such a condition a reduction of its own",
+        )
+    inner = _inner_loop(product)
+    if inner is not None:
+        return NoDot(
+            "it has conditions, and each of its elements is computed by a loop over "
+            f"'{inner.label_name}'",
+            f"write {op.function_name}.online({label}), or leave unfused what has the loop",
         )
     if len({*batch, rows[0], columns[0], depth}) < len(batch) + 3:
         return NoDot(

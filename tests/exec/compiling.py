@@ -35,7 +35,7 @@ def layouts_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
 
 
 def vectors_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
-    """Returns the loads of vectors in a module's machine code.
+    """Returns the loads and copies of vectors in a module's machine code, of elements of 4 bytes.
 
     Args:
         source: the module.
@@ -44,4 +44,5 @@ def vectors_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
     """
     module = compile_program(text, "program").module
     kernels = compile_for(module, source, "sm_90", sizes)
-    return [found for k in kernels for found in re.findall(r"ld\.global\.v\S+", str(k.asm["ptx"]))]
+    vectors = re.compile(r"ld\.global\.v\S+|cp\.async\.c[ag]\.[^\n]*, 0x(?:8|10),")
+    return [found for k in kernels for found in vectors.findall(str(k.asm["ptx"]))]

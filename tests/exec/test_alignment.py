@@ -22,6 +22,28 @@ f.block(x:16, c:64);
 f.tensorize(x:16, c:64);
 f.compile();
 """
+PRODUCT = """
+Func f : f32;
+In A : f32, B : f32; {inputs}
+Var o = 64, c = 64;
+RVar x = 64;
+f[o, c] = rdot(B[x, o], A[{row}, c + 4], x);
+f.block(o:16, c:64);
+f.tensorize(o:16, c:64, x:16);
+f.num_stages(2);
+f.compile();
+"""
+SIDES = """
+Func f : f32;
+In B : f32, A : f32;
+Var x = 64, o = 64;
+RVar r = 4, c = 32;
+f[x, o] = rdot(B[x, r, c], A[r, c % 8, o + 4], r, c);
+f.block(x:64, o:64);
+f.tensorize(x:64, o:64, r:2, c:32);
+f.compile();
+"""
+"""Each of two labels that are tiled together is contiguous in parts."""
 ROWS = {
     "paged": ("In P : i32;", "16 * P[x // 16] + x % 16"),
     "chosen": ("", "where(x % 3 < 1, x, x + 64)"),
@@ -47,6 +69,27 @@ def test_vectors_are_aligned(name: str, compiler: Callable[..., list[str]]) -> N
     # Rows that begin at multiples of 16 are loaded in vectors: the hint is of no more than rows.
     assert compiler(source, text, SIZES | {"A_1": 80}) != []
     assert compiler(HINTED.sub(r"\1", source), text, SIZES | {"A_1": 71}) != []
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_vectors_of_factors_are_aligned(name: str, compiler: Callable[..., list[str]]) -> None:
+    inputs, row = ROWS[name]
+    text = PRODUCT.format(inputs=inputs, row=row)
+    source = compile_program(text, name).source
+    assert len(HINTED.findall(source)) == 1
+    odd, even = (SIZES | {"A_1": columns} for columns in (71, 80))
+    others = compiler(source, text, odd)
+    assert len(compiler(source, text, even)) > len(others)
+    assert len(compiler(HINTED.sub(r"\1", source), text, odd)) > len(others)
+
+
+def test_vectors_behind_joined_labels_are_aligned(compiler: Callable[..., list[str]]) -> None:
+    source = compile_program(SIDES, "sides").source
+    assert len(HINTED.findall(source)) == 1
+    odd, even = ({"A_0": 4, "A_1": 8, "A_2": columns} for columns in (71, 80))
+    others = compiler(source, SIDES, odd)
+    assert len(compiler(source, SIDES, even)) > len(others)
+    assert len(compiler(HINTED.sub(r"\1", source), SIDES, odd)) > len(others)
 
 
 def test_columns_are_loaded_in_vectors(compiler: Callable[..., list[str]]) -> None:

@@ -13,31 +13,40 @@ a GPU. A hint, `tl.multiple_of(rows, (1, 1))`, takes the place of what Triton wo
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects import arith, scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.analysis.divisibility import multiple_of
 from dt_mlir.analysis.moving_addresses import Part
 from dt_mlir.backend.triton import axis_info, code
 from dt_mlir.backend.triton.axis_info import NUMBERS, AxisInfo
-from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile.types import Axis, axes_of
+from dt_mlir.dialects import tile, warp
+from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names
+
+_MOVES = (tile.TransposeOp, tile.BroadcastOp, warp.ConvertLayoutOp)
+"""Operations that leave numbers as they are."""
+_UNKNOWN = (tile.LoadOp, tile.ReduceOp, tile.ArgReduceOp, tile.ScanOp, tile.FillOp, tile.MaskOp)
+"""Operations of whose results Triton knows nothing, or that all numbers are one."""
 
 
 class _Tile(NamedTuple):
     """Properties of a value that matter here."""
 
-    axes: frozenset[str]
-    """The axes along which it varies."""
-    is_uneven: bool
+    info: Mapping[str, AxisInfo]
+    """Triton's knowledge of it along each axis along which it varies."""
+    is_uneven: bool = False
     """True if Triton may take it for better aligned than it is."""
-    is_cut: bool
-    """True if only parts of it are contiguous: a remainder is uneven then."""
-    info: AxisInfo = NUMBERS
-    """Triton's knowledge of it along its axis, if it has one alone."""
+    is_cut: bool = False
+    """True if only parts of it may be contiguous: a remainder is uneven then."""
+    elsewhere: AxisInfo = axis_info.uniform(1)
+    """Triton's knowledge along other axes."""
+
+    def along(self, axis: str) -> AxisInfo:
+        """Returns what Triton knows of it along an axis."""
+        return self.info.get(axis, self.elsewhere)
 
 
 class Alignments:
@@ -61,17 +70,13 @@ class Alignments:
 
     def _is_uneven(self, parts: Sequence[Part]) -> bool:
         """Returns whether Triton may overestimate the alignment of a sum."""
-        total: _Tile | None = None
+        total = _number(0)
         for part in parts:
             found = self._tile(part.value, part.from_origin)
             if abs(part.factor) != 1:
-                scaled = axis_info.product(found.info, axis_info.uniform(part.factor))
-                found = found._replace(info=scaled)
-            if part.factor < 0:
-                total = _difference(total or _of_number(1), found)
-            else:
-                total = found if total is None else _total(total, found)
-        return total is not None and total.is_uneven
+                found = _combined([found, _number(part.factor)], axis_info.product)
+            total = _difference(total, found) if part.factor < 0 else _total(total, found)
+        return total.is_uneven
 
     def _tile(self, value: SSAValue, from_origin: bool = False) -> _Tile:
         key = value, from_origin
@@ -80,13 +85,13 @@ class Alignments:
         return self._known[key]
 
     def _found(self, value: SSAValue, from_origin: bool) -> _Tile:
-        axes = frozenset(axis.name for axis in axes_of(value.type) if axis.extent != 1)
+        axes = [axis.name for axis in axes_of(value.type) if axis.extent != 1]
         op = value.owner
         if not axes:
-            return _of_number(multiple_of(value))
+            return _number(multiple_of(value))
         if isinstance(op, tile.RangeOp | tile.JoinedRangeOp):
             side = op.side_of(value) if isinstance(op, tile.JoinedRangeOp) else 0
-            return _Tile(axes, False, False, axis_info.of_range(op, side, from_origin))
+            return _Tile({axes[0]: axis_info.of_range(op, side, from_origin)}, is_cut=side > 0)
         if isinstance(op, tile.MapOp):
             inner: dict[SSAValue, _Tile] = {
                 a: self._tile(v) for a, v in zip(op.body.block.args, op.inputs)
@@ -95,63 +100,70 @@ class Alignments:
                 for result in scalar.results:
                     inner[result] = _computed(scalar, [inner[v] for v in scalar.operands])
             return inner[op.yielded]
-        if isinstance(op, tile.TransposeOp | tile.RenameOp | tile.BroadcastOp):
-            return self._tile(op.operands[0])._replace(axes=axes)
-        # What a loop carries is not followed.
-        carried = isinstance(op, Block | scf.ForOp)
-        # Of what is loaded or reduced Triton knows nothing.
-        return _Tile(axes, carried, carried)
+        if isinstance(op, tile.RenameOp):
+            found = self._tile(op.operands[0])
+            new = dict(zip(axis_names(op.operands[0].type), axis_names(value.type)))
+            return found._replace(info={new[axis]: info for axis, info in found.info.items()})
+        if isinstance(op, _MOVES):
+            return self._tile(op.operands[0])
+        nothing = dict.fromkeys(axes, NUMBERS)
+        return _Tile(nothing) if isinstance(op, _UNKNOWN) else _Tile(nothing, True, True)
 
 
-def _of_number(divisor: int) -> _Tile:
-    return _Tile(frozenset(), False, False, axis_info.uniform(divisor))
+def _number(divisor: int) -> _Tile:
+    return _Tile({}, elsewhere=axis_info.uniform(divisor))
 
 
-def _known(axes: frozenset[str], is_uneven: bool, cut: bool, doubt: bool, info: AxisInfo) -> _Tile:
-    """Returns a tile of which Triton may know too much, unless some numbers are contiguous."""
-    if len(axes) > 1:
-        info = NUMBERS
-    return _Tile(axes, is_uneven or (doubt and info.contiguous == 1), cut, info)
+def _combined(
+    operands: Sequence[_Tile], combine: Callable[..., AxisInfo], doubt: bool = False,
+    cuts: bool = False,
+) -> _Tile:  # fmt: skip
+    """Returns what is computed of tiles.
+
+    Args:
+        operands: the tiles.
+        combine: gives what is known along an axis by what is known of the operands.
+        doubt: whether Triton may know too much, unless some numbers are contiguous.
+        cuts: whether only parts of it may be contiguous.
+    """
+    axes = dict.fromkeys(axis for operand in operands for axis in operand.info)
+    info = {axis: combine(*(operand.along(axis) for operand in operands)) for axis in axes}
+    scattered = all(found.contiguous == 1 for found in info.values())
+    return _Tile(
+        info,
+        any(operand.is_uneven for operand in operands) or (doubt and scattered),
+        cuts or any(operand.is_cut for operand in operands),
+        axis_info.uniform(1) if axes else combine(*(operand.elsewhere for operand in operands)),
+    )
 
 
 def _total(a: _Tile, b: _Tile) -> _Tile:
-    return _known(
-        a.axes | b.axes, a.is_uneven or b.is_uneven, a.is_cut or b.is_cut, bool(a.axes & b.axes),
-        axis_info.total(a.info, b.info),
-    )
+    return _combined([a, b], axis_info.total, not a.info.keys().isdisjoint(b.info))
 
 
 def _difference(a: _Tile, b: _Tile) -> _Tile:
-    return _known(
-        a.axes | b.axes, a.is_uneven or b.is_uneven, a.is_cut or b.is_cut, bool(b.axes),
-        axis_info.difference(a.info, b.info),
-    )
+    return _combined([a, b], axis_info.difference, bool(b.info))
 
 
 def _computed(op: Operation, operands: list[_Tile]) -> _Tile:
     """Returns the properties of the result of an operation on an element."""
+
+    def combine(*infos: AxisInfo) -> AxisInfo:
+        return axis_info.of_result(op, list(infos))
+
     match op:
         case arith.AddiOp():
             return _total(*operands)
         case arith.SubiOp():
             return _difference(*operands)
-        case _:
-            pass
-    axes = frozenset[str]().union(*(operand.axes for operand in operands))
-    is_uneven = any(operand.is_uneven for operand in operands)
-    is_cut = any(operand.is_cut for operand in operands)
-    doubt = False
-    match op:
         case arith.RemSIOp():
-            doubt = operands[0].is_cut or bool(operands[1].axes)
-            is_cut = True
+            dividend, divisor = operands
+            return _combined(operands, combine, dividend.is_cut or bool(divisor.info), True)
         case arith.SelectOp():
-            condition, *values = (operand.axes for operand in operands)
-            doubt = bool(condition.intersection(*values))
-            is_cut = True
+            condition, first, second = operands
+            both = condition.info.keys() & first.info.keys() & second.info.keys()
+            return _combined(operands, combine, bool(both), True)
         case arith.CmpiOp():
-            is_uneven = is_cut = False
+            return _combined(operands, combine)._replace(is_uneven=False, is_cut=False)
         case _:
-            pass
-    info = axis_info.of_result(op, [operand.info for operand in operands])
-    return _known(axes, is_uneven, is_cut, doubt, info)
+            return _combined(operands, combine)

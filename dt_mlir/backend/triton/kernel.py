@@ -205,8 +205,8 @@ class KernelPrinter(AddressPrinter):
             self.values[result] = self.values[other]
             self.tensors.update([result] if other in self.tensors else [])
             return
-        accurate = self.kernel.is_accurate
-        expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
+        operands, accurate = self._operands(op, self.far), self.kernel.is_accurate
+        expression = scalar_expression(op, operands, self._is_tensor, accurate)
         if isinstance(op, arith.SelectOp) and self.known_conditions.is_known(op.cond):
             # Triton compiles the one that is chosen.
             chosen = [self.values[v] for v in op.operands]

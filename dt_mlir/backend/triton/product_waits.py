@@ -115,8 +115,11 @@ def _is_loaded_for_others(factor: SSAValue, loop: scf.ForOp) -> bool:
 
 
 def _is_asynchronous(product: tile.DotOp) -> bool | str:
-    """Returns whether a product has the rows of an asynchronous one; the label that decides it."""
-    rows = axes_of(product.result.type)[0].extent
+    """Returns whether a product has the rows of an asynchronous one; the label that decides it.
+
+    Rows and columns are the last axes of its result, behind those of a batch.
+    """
+    rows = axes_of(product.result.type)[-2].extent
     return rows if isinstance(rows, str) else padded(rows) >= ROWS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.widths import narrow_operand
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names
@@ -89,6 +90,23 @@ class ValuePrinter:
     def _block_of(self, value: SSAValue) -> Block | None:
         owner = value.owner
         return owner if isinstance(owner, Block) else owner.parent
+
+    def _operands(self, op: Operation, far: bool) -> Callable[[SSAValue], ast.expr]:
+        """Returns what gives the operands of an operation, as wide as it needs them.
+
+        Args:
+            op: a scalar operation.
+            far: whether indices may be larger than the sizes of tensors.
+        """
+        narrow = narrow_operand(op, far)
+
+        def shown(value: SSAValue) -> ast.expr:
+            found = self.values[value]
+            if value is not narrow:
+                return found
+            return code.call("tl.cast", found, code.name(self.signature.index))
+
+        return shown
 
     def _is_tensor(self, value: SSAValue) -> bool:
         """Returns whether a value is surely a tensor of Triton's (an index may be a number)."""
