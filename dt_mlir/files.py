@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError
@@ -33,21 +34,23 @@ def check_output(path: str | None) -> None:
         raise PermissionError(errno.EACCES, "permission denied", path)
 
 
-def check_spared(option: str, path: str | None, source: str) -> None:
+def check_spared(option: str, path: str | None, inputs: Iterable[str]) -> None:
     """Checks that an output does not take the place of what it is made from.
 
     Args:
         option: the option that names the output.
         path: the output; `-` and None are standard output.
-        source: the input.
+        inputs: the files that are read.
 
     Raises:
-        CompileError: if both are one file.
+        CompileError: if it is one of them.
     """
-    if path in (None, "-") or source == "-":
+    if path is None or path == "-" or not os.path.exists(path):
         return
-    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
-        raise CompileError(f"{option}: {path} is what is read", None, "name another file")
+    if any(os.path.exists(other) and os.path.samefile(path, other) for other in inputs):
+        raise CompileError(
+            f"{option}: {path} is an input, and would be overwritten", None, "name another file"
+        )
 
 
 def write_output(path: str | None, content: str | bytes) -> None:

@@ -468,7 +468,7 @@ class Boxes:
                 raise self.refuse(
                     f"a tile of {steps} along '{walked}' is held in {extent} elements, and ends "
                     "before they do",
-                    f"let it be a power of two, as in tensorize({walked}:{extent})", op,
+                    f"let blocks and tiles of '{walked}' be powers of two, as {extent}", op,
                 )
         raise self.refuse(
             "an access ends before its tensor does, or along a label that is shifted",

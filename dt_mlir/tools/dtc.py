@@ -274,13 +274,17 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.explain and (args.emit != "triton" or args.print_pipeline or args.run is not None):
         raise CompileError("--explain does not go with --emit, --print-pipeline or --run")
     check_options(args.certify, args.certificate)
-    check_spared("-o", args.output, args.file)
+    check_spared("-o", args.output, [args.file, *args.load, *args.beside])
     if args.certify and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--certify does not go with --emit or --print-pipeline")
     fixed = parse_sizes(args.fix, "--fix")
-    for label, size in parse_sizes(args.sizes, "--sizes").items():
-        if fixed.get(label, size) != size:
-            raise CompileError(f"--fix gives '{label}' the size {fixed[label]}, and --sizes {size}")
+    for option in ("sizes", "auto", "best", "run"):
+        for label, size in parse_sizes(getattr(args, option), f"--{option}").items():
+            if fixed.get(label, size) != size:
+                raise CompileError(
+                    f"--fix gives '{label}' the size {fixed[label]}, and --{option} {size}", None,
+                    "give it one size",
+                )
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         _load(path, args.override)

@@ -283,13 +283,26 @@ def test_drawings_are_refused(options: str, messages: list[str], tool: Tools) ->
 def test_a_program_is_not_written_over(options: str, tool: Tools) -> None:
     before = Path("grouped_blocks.dt").read_text()
     tool(f"dtc grouped_blocks.dt {options} -o ./grouped_blocks.dt").refuses(
-        "error: -o: ./grouped_blocks.dt is what is read", "help: name another file"
+        "error: -o: ./grouped_blocks.dt is an input, and would be overwritten",
+        "help: name another file",
     )
     assert Path("grouped_blocks.dt").read_text() == before
 
 
-@pytest.mark.parametrize("emitted", ["cost", "stats"])
-def test_sizes_contradict_fixed_ones(emitted: str, tool: Tools) -> None:
-    tool(f"dtc grouped_blocks.dt --emit {emitted} --fix x=64,y=9 --sizes x=65,y=9").refuses(
-        "error: --fix gives 'x' the size 64, and --sizes 65"
+def test_a_loaded_file_is_not_written_over(tool: Tools) -> None:
+    Path("passes.py").write_text("# Nothing.\n")
+    tool("dtc grouped_blocks.dt --load passes.py -o passes.py").refuses(
+        "error: -o: passes.py is an input, and would be overwritten"
+    )
+    assert Path("passes.py").read_text() == "# Nothing.\n"
+
+
+@pytest.mark.parametrize(
+    "options", ["--emit cost --sizes x=65,y=9", "--emit stats --sizes x=65,y=9", "--auto x=65,y=9",
+                "--run x=65,y=9"]
+)  # fmt: skip
+def test_sizes_contradict_fixed_ones(options: str, tool: Tools) -> None:
+    *_, option, _ = options.split()
+    tool(f"dtc grouped_blocks.dt {options} --fix x=64,y=9").refuses(
+        f"error: --fix gives 'x' the size 64, and {option} 65", "help: give it one size"
     )

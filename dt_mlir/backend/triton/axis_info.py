@@ -24,11 +24,11 @@ class AxisInfo(NamedTuple):
     """Properties of numbers along an axis."""
 
     contiguous: int = 1
-    """So many follow each other by 1."""
+    """The number of those that follow each other by 1."""
     divisor: int = 1
-    """What divides the first of those."""
+    """A divisor of the first of those."""
     constant: int = 1
-    """So many are the same."""
+    """The number of those that are the same."""
 
 
 NUMBERS = AxisInfo()

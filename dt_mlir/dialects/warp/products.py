@@ -128,9 +128,11 @@ class MmaOp(IRDLOperation):
         if element_of(result) != compute_type(element):
             raise VerifyException(f"a product of {element} is summed in {compute_type(element)}")
         _, width, depth = (item.data for item in layout.instruction)
-        if not is_float(element) and width > INTEGER_COLUMNS:
+        odd = width > 32 and width % 16 != 0
+        if not is_float(element) and (odd or width > INTEGER_COLUMNS):
             raise VerifyException(
-                f"an instruction on {element} has up to {INTEGER_COLUMNS} columns"
+                f"an instruction on {element} has 8, 16, 24 or 32 columns, or a multiple of 16 up "
+                f"to {INTEGER_COLUMNS}"
             )
         if depth != 256 // rhs.width or shape[1] % depth:
             raise VerifyException(

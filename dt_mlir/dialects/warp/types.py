@@ -286,8 +286,8 @@ class MmaLayoutAttr(ParametrizedAttribute):
         rows, columns, depth = (item.data for item in self.instruction)
         if rows != 16 or columns % 8 or not 8 <= columns <= COLUMNS or depth not in (8, 16, 32):
             raise VerifyException(
-                "wgmma has 16 rows a warp, a multiple of 8 columns up to 256, and a depth of 8, 16 "
-                "or 32"
+                f"wgmma has 16 rows a warp, a multiple of 8 columns up to {COLUMNS}, and a depth "
+                "of 8, 16 or 32"
             )
 
 

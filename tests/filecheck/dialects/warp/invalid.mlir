@@ -356,7 +356,7 @@ func.func @f(%A: memref<?x?xi8>) {
   %c = warp.index %q[%i]
   %d = warp.transpose %c
   %p = warp.mma %b, %d : !tile.of<x: 64, y: 256, i32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 256, 32]>>
-  // expected-error@above {{an instruction on i8 has up to 224 columns}}
+  // expected-error@above {{an instruction on i8 has 8, 16, 24 or 32 columns, or a multiple of 16 up to 224}}
   func.return
 }
 // -----
