@@ -92,6 +92,27 @@ def test_vectors_behind_joined_labels_are_aligned(compiler: Callable[..., list[s
     assert len(compiler(HINTED.sub(r"\1", source), SIDES, odd)) > len(others)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x // 32 * 16 + x % 32", "x % 16 % 8 % 3", "(x - 64) % 4 + x % 2 * 16", "x % 24 % 16 * 2",
+        "where(x > 3, x, 0) % 8 % 24", "maximum(x, x % 16 + x // 32)", "(x + x) * 3", "16 * x",
+        "64 - x // 8 * 8", "minimum(x, 32) * 3 + 1", "where(x < 32, x + 32, x - 32)", "x // 16 * 4",
+    ],
+)  # fmt: skip
+def test_no_row_is_taken_for_a_multiple(row: str, compiler: Callable[..., list[str]]) -> None:
+    """Vectors of 4 elements, of rows of 71, begin where the number of each row is a multiple of 4."""
+    text = PROGRAM.format(inputs="", row=row)
+    source = compile_program(text, "rows").source
+    found = compiler(source, text, SIZES | {"A_1": 71})
+    functions = {"where": lambda c, a, b: a if c else b, "maximum": max, "minimum": min}
+    rows = [eval(row, functions, {"x": x}) for x in range(64)]
+    if any(number % 4 for number in rows):
+        assert not any("v4" in vector for vector in found)
+    if any(number % 2 for number in rows):
+        assert found == []
+
+
 def test_columns_are_loaded_in_vectors(compiler: Callable[..., list[str]]) -> None:
     """Parts of 16 of them are contiguous, which their sum keeps."""
     text = PROGRAM.format(inputs="", row="x").replace("c + 4", "c // 16 * 48 + c % 16")
