@@ -574,4 +574,19 @@ TILES = [
         "if op.descending is None:\n            place", "if False:\n            place",
         "what is carried behind a tile is its first element",
     ),
+    Fault(
+        "no-hints", _ALL + "backend/triton/alignment.py",
+        "< 2 or not self._is_uneven(parts):", "< 99:",
+        "rows are taken for aligned that are not",
+    ),
+    Fault(
+        "sides-are-whole", _ALL + "backend/triton/alignment.py",
+        "is_cut=side > 0)", "is_cut=False)",
+        "a side of tiles of two labels is taken for contiguous",
+    ),
+    Fault(
+        "few-rows-wait-for-nothing", _ALL + "backend/triton/product_waits.py",
+        "return len(products) > 1", "return False",
+        "a factor is overwritten that a product of many rows and one of few share",
+    ),
 ]
