@@ -45,6 +45,13 @@ def test_comments_may_stand_anywhere() -> None:
         check(text)
 
 
+def test_comments_may_stand_behind_names_that_are_words() -> None:
+    check(
+        "Func none, f; In A; Var x; none[x] = A[x]; f[x] = none[x];\n"
+        "none  # The function,\n  # not\n.fuse_at(f, x) | none;\nf.compile();\n"
+    )
+
+
 def test_the_form() -> None:
     text = (
         "\n\n# A product,   of two.\n#\tIn halves.\nFunc mm ;In A:f16,B ; Var x,y;  RVar k;   # labels\n\n\n\n"

@@ -280,7 +280,7 @@ def _allocate(dtype: torch.dtype, shape: list[int], layout: Any) -> Buffer:
 
 
 def _unset(dtype: torch.dtype) -> float:
-    """What memory holds that nothing has been written to."""
+    """Contents of memory that nothing has been written to."""
     return float("nan") if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
