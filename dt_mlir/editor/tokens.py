@@ -55,7 +55,7 @@ def terminals() -> dict[str, str]:
 @cache
 def reserved_words() -> dict[str, tuple[str, ...]]:
     """Returns the reserved words of each type in `WORDS`, read from the grammar's terminals."""
-    shown = {name: re.sub(r"\\b.*|[()]", "", terminals()[name]) for name in WORDS}
+    shown = {name: re.sub(r"(?s)\\b.*|[()]", "", terminals()[name]) for name in WORDS}
     return {name: tuple(text.split("|")) for name, text in shown.items()}
 
 
