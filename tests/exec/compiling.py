@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
@@ -22,7 +22,14 @@ def compiling_process() -> Generator[ProcessPoolExecutor]:
         yield pool
 
 
-def layouts_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
+def _assembly(source: str, text: str, sizes: Mapping[str, int], language: str) -> Iterator[str]:
+    """Gives each kernel of a module in one of the languages that Triton compiles it to."""
+    module = compile_program(text, "program").module
+    for kernel in compile_for(module, source, "sm_90", sizes):
+        yield str(kernel.asm[language])
+
+
+def layouts_of(source: str, text: str, sizes: Mapping[str, int]) -> list[str]:
     """Returns what Triton makes of the kernels of a module, before it becomes LLVM's.
 
     Args:
@@ -30,19 +37,15 @@ def layouts_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
         text: its program.
         sizes: the sizes of labels.
     """
-    module = compile_program(text, "program").module
-    return [str(kernel.asm["ttgir"]) for kernel in compile_for(module, source, "sm_90", sizes)]
+    return list(_assembly(source, text, sizes, "ttgir"))
 
 
-def vectors_of(source: str, text: str, sizes: dict[str, int]) -> list[str]:
+def vectors_of(source: str, text: str, sizes: Mapping[str, int]) -> list[str]:
     """Returns the loads and copies of vectors in a module's machine code, of elements of 4 bytes.
 
-    Args:
-        source: the module.
-        text: its program.
-        sizes: the sizes of labels.
+    Its arguments are those of `layouts_of`.
     """
-    module = compile_program(text, "program").module
-    kernels = compile_for(module, source, "sm_90", sizes)
     vectors = re.compile(r"ld\.global\.v\S+|cp\.async\.c[ag]\.[^\n]*, 0x(?:8|10),")
-    return [found for k in kernels for found in vectors.findall(str(k.asm["ptx"]))]
+    return [
+        found for shown in _assembly(source, text, sizes, "ptx") for found in vectors.findall(shown)
+    ]

@@ -1,6 +1,6 @@
 """Contiguity of indices, as far as Triton knows it.
 
-This follows Triton's analysis of tiles of integers (`AxisInfo`) for those that vary along one axis.
+This follows Triton's analysis of tiles of integers (`AxisInfo`), along one axis of a tile at a time.
 Its numbers are powers of two, and no larger than Triton's, which also knows sizes.
 """
 
