@@ -1,7 +1,7 @@
 """Contiguity of indices, as far as Triton knows it.
 
-This follows Triton's analysis of tiles of integers (`AxisInfo`), along one axis of a tile at a time.
-Its numbers are powers of two, and no larger than Triton's, which also knows sizes.
+This follows Triton's analysis of tiles of integers (`AxisInfo`), along one axis at a time. Its
+numbers are powers of two, and no larger than Triton's, which also knows sizes.
 """
 
 from __future__ import annotations
